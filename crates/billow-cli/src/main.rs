@@ -1,0 +1,2 @@
+//! The `billow` command.
+fn main() {}

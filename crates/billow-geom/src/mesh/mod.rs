@@ -1,0 +1,22 @@
+//! Triangle and tetrahedral meshes.
+
+use billow_num::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// A triangle mesh: positions and counter-clockwise (seen from outside) corner indices.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TriMesh {
+    /// Vertex positions [m].
+    pub positions: Vec<Vec3>,
+    /// Corner indices of each triangle.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// A tetrahedral mesh with positively oriented elements: `(b−a)×(c−a)·(d−a) > 0`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TetMesh {
+    /// Vertex positions [m].
+    pub positions: Vec<Vec3>,
+    /// Corner indices of each tetrahedron.
+    pub tets: Vec<[u32; 4]>,
+}

@@ -1,0 +1,14 @@
+//! Numerical kernels that everything in Billow stands on.
+//!
+//! All physics is `f64` and three-dimensional. Vectors are glam's double-precision types under short names;
+//! parallel loops give the same bits for any number of threads.
+
+pub mod par;
+pub mod stages;
+
+pub use glam::{
+    DAffine3 as Affine3, DMat3 as Mat3, DMat4 as Mat4, DQuat as Quat, DVec2 as Vec2, DVec3 as Vec3,
+};
+
+mod pose;
+pub use pose::Pose;

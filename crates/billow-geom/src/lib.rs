@@ -1,7 +1,9 @@
 //! Billow's geometry kernel: meshes, hierarchies, proximity, continuous collision and the exact audit.
 
 mod aabb;
+mod error;
 pub mod mesh;
 
 pub use aabb::Aabb;
+pub use error::GeomError;
 pub use mesh::{TetMesh, TriMesh};

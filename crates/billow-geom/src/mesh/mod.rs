@@ -1,5 +1,16 @@
-//! Triangle and tetrahedral meshes.
+//! Triangle and tetrahedral meshes and their connectivity.
 
+mod boundary;
+mod csr;
+mod tet_topology;
+mod topology;
+
+pub use boundary::{BoundaryLoop, Components};
+pub use csr::{Csr, Incidence};
+pub use tet_topology::{BoundarySurface, TET_EDGES, TET_FACES, TetTopology};
+pub use topology::{Topology, VertexKind};
+
+use crate::GeomError;
 use billow_num::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -19,4 +30,14 @@ pub struct TetMesh {
     pub positions: Vec<Vec3>,
     /// Corner indices of each tetrahedron.
     pub tets: Vec<[u32; 4]>,
+}
+
+impl TriMesh {
+    /// Connectivity of the mesh.
+    ///
+    /// # Errors
+    /// See [`Topology::new`].
+    pub fn topology(&self) -> Result<Topology, GeomError> {
+        Topology::new(self.positions.len(), &self.triangles)
+    }
 }

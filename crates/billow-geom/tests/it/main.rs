@@ -1,0 +1,5 @@
+//! Integration tests of the geometry kernel.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+mod mesh;
+mod random;

@@ -1,0 +1,294 @@
+//! The command line: what may be typed, and the help that teaches it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Physics-based animation: cloth, shells, soft solids, rigid bodies, smoke and water that meet without leaks
+/// or intersections.
+#[derive(Parser, Debug)]
+#[command(name = "billow", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  billow gallery                      list the built-in scenes
+  billow run tumble                   simulate one of them
+  billow check out/tumble             audit every frame exactly
+  billow export out/tumble -f usd     open the result in Blender or Houdini
+
+Exit codes: 0 done, 1 input/output error, 2 bad input, 3 a guarantee failed, 130 interrupted.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print only errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    Run(RunArgs),
+    Resume(ResumeArgs),
+    Check(CheckArgs),
+    Export(ExportArgs),
+    Info(InfoArgs),
+    Gallery(GalleryArgs),
+    Schema(SchemaArgs),
+    Bench(BenchArgs),
+    Completions(CompletionsArgs),
+}
+
+/// Simulate a gallery scene or a scene file
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow run tumble                             a gallery scene into out/tumble
+  billow run shot.toml -o /data/shot            a scene file into a folder of your choice
+  billow run tumble --frames 0..48              stop after frame 48
+  billow run tumble --set simulation.substeps=16 --set body.wingnut.angular_velocity='[0, 9, 0.1]'
+  billow run tumble --json | tail -n 1 | jq .seconds_per_frame
+
+A run can be interrupted with Ctrl-C, or killed, and continued with `billow resume`.")]
+pub(crate) struct RunArgs {
+    /// A gallery scene's name, or the path of a scene file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) scene: String,
+    /// Folder for the run; the default is out/NAME, or out/NAME-2 and so on if that exists
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a run that already stands in the folder given with --output
+    #[arg(long, requires = "output")]
+    pub(crate) overwrite: bool,
+    /// Frames to keep, both ends included: A..B, ..B or B
+    #[arg(long, value_name = "A..B")]
+    pub(crate) frames: Option<FrameRange>,
+    /// Change a value of the scene file, by its dotted path; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Continue an interrupted or killed run, bit for bit as if it had never stopped
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow resume out/tumble                 continue where it stopped
+  billow resume out/tumble --frames ..240  continue a finished run to frame 240")]
+pub(crate) struct ResumeArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// New last frame: ..B or B
+    #[arg(long, value_name = "..B")]
+    pub(crate) frames: Option<FrameRange>,
+    /// Continue although another version of billow began the run; the rest may differ in the last bits
+    #[arg(long)]
+    pub(crate) accept_other_version: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Audit every frame of a run: exact crossing pairs, non-finite values, inverted elements, damaged files
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow check out/tumble             exit code 0 if the run keeps every guarantee, 3 if not
+  billow check out/tumble --json      the findings as one JSON object")]
+pub(crate) struct CheckArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Write the frames of a run in a format other programs read
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow export out/tumble --format usd              one animated USD file for Blender, Houdini, Maya
+  billow export out/tumble -f ply -o frames/         a PLY file per object and frame
+  billow export out/tumble -f obj --frames 10..20    eleven OBJ files per object")]
+pub(crate) struct ExportArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// File format
+    #[arg(short, long, value_enum)]
+    pub(crate) format: Format,
+    /// File (usd) or folder (ply, obj) to write; the default stands beside the run
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Frames to export, both ends included: A..B, ..B or B
+    #[arg(long, value_name = "A..B")]
+    pub(crate) frames: Option<FrameRange>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Formats of `billow export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Polygon files, binary, one per object and frame
+    Ply,
+    /// Wavefront text files, one per object and frame
+    Obj,
+    /// One animated USD file with meshes, points, curves and rigid transforms
+    Usd,
+}
+
+/// Tell what a run, a scene file or a mesh file holds
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow info out/tumble            frames, objects, sizes, time per stage
+  billow info shot.toml             what the scene would simulate
+  billow info bunny.ply --json      counts, bounds, volume and every defect of a mesh")]
+pub(crate) struct InfoArgs {
+    /// Folder of a run, a scene file (.toml), or a mesh file (.obj, .ply, .stl)
+    #[arg(value_name = "DIR|FILE")]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// List, show or copy the built-in scenes
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow gallery                          list the scenes
+  billow gallery show tumble              print a scene file, a good place to start from
+  billow gallery copy tumble my-shot      copy it (and what it includes) to a folder to edit")]
+pub(crate) struct GalleryArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<GalleryAction>,
+    /// Print the list as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum GalleryAction {
+    /// List the scenes
+    List,
+    /// Print a scene file
+    Show {
+        /// Name of the scene
+        name: String,
+    },
+    /// Copy a scene to a folder
+    Copy {
+        /// Name of the scene
+        name: String,
+        /// Folder to write to; the default is the current one
+        folder: Option<PathBuf>,
+    },
+}
+
+/// Print the JSON Schema of scene files, for editors that complete and check as you type
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  billow schema > billow.schema.json      then name it in your editor's TOML settings")]
+pub(crate) struct SchemaArgs {}
+
+/// Time gallery scenes on this machine
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow bench                       every gallery scene, shortened
+  billow bench tumble --frames ..120 --threads 1
+  billow bench --json | jq '.scenes[].seconds_per_frame'")]
+pub(crate) struct BenchArgs {
+    /// Names of gallery scenes; all of them if none is given
+    #[arg(value_name = "NAME")]
+    pub(crate) scenes: Vec<String>,
+    /// Frames to simulate: ..B or B
+    #[arg(long, value_name = "..B", default_value = "..24")]
+    pub(crate) frames: FrameRange,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Print a completion script for your shell
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow completions bash > ~/.local/share/bash-completion/completions/billow
+  billow completions fish > ~/.config/fish/completions/billow.fish")]
+pub(crate) struct CompletionsArgs {
+    /// Shell to write for
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Options that most commands take.
+#[derive(Args, Debug)]
+pub(crate) struct Common {
+    /// Threads to use; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+    /// End the output with one line holding one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// An inclusive range of frame numbers as typed: `A..B`, `..B`, `A..` or `B`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrameRange {
+    pub(crate) first: u32,
+    pub(crate) last: Option<u32>,
+}
+
+impl std::str::FromStr for FrameRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| {
+            part.parse::<u32>()
+                .map_err(|_| format!("`{part}` is not a frame number; write A..B, ..B, A.. or B"))
+        };
+        let range = match text.split_once("..") {
+            None => Self { first: 0, last: Some(number(text)?) },
+            Some((first, last)) => Self {
+                first: if first.is_empty() { 0 } else { number(first)? },
+                last: if last.is_empty() { None } else { Some(number(last)?) },
+            },
+        };
+        match range.last {
+            Some(last) if last < range.first => {
+                Err(format!("the last frame {last} lies before the first, {}", range.first))
+            }
+            _ => Ok(range),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_teaches_by_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example"), "`billow {} --help` has no example", command.get_name());
+        }
+    }
+
+    #[test]
+    fn frame_ranges_are_read_in_every_form() {
+        let parse = |text: &str| text.parse::<FrameRange>();
+        assert_eq!(parse("3..7"), Ok(FrameRange { first: 3, last: Some(7) }));
+        assert_eq!(parse("..7"), Ok(FrameRange { first: 0, last: Some(7) }));
+        assert_eq!(parse("7"), Ok(FrameRange { first: 0, last: Some(7) }));
+        assert_eq!(parse("3.."), Ok(FrameRange { first: 3, last: None }));
+        assert!(
+            parse("7..3").is_err() && parse("a..b").is_err() && parse("").is_err() && parse("-1").is_err()
+        );
+    }
+}

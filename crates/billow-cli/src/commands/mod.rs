@@ -1,0 +1,32 @@
+//! One file per command.
+
+mod bench;
+mod check;
+mod completions;
+mod export;
+mod gallery;
+mod info;
+mod interrupt;
+mod resume;
+mod run;
+mod schema;
+mod summary;
+
+use crate::args::Command;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Runs the command that was typed.
+pub(crate) fn dispatch(command: Command, output: Output) -> Result<(), Failure> {
+    match command {
+        Command::Run(args) => run::run(&args, output),
+        Command::Resume(args) => resume::resume(&args, output),
+        Command::Check(args) => check::check(&args, output),
+        Command::Export(args) => export::export(&args, output),
+        Command::Info(args) => info::info(&args, output),
+        Command::Gallery(args) => gallery::gallery(&args, output),
+        Command::Schema(_) => schema::schema(),
+        Command::Bench(args) => bench::bench(&args, output),
+        Command::Completions(args) => completions::completions(&args),
+    }
+}

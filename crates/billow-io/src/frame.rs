@@ -5,7 +5,7 @@
 //! them once.
 
 use billow_num::{Pose, Vec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// One cached moment of a run.
@@ -92,7 +92,7 @@ pub struct Attribute {
 }
 
 /// What the values of an [`Attribute`] belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// One value per vertex, point or grid node.
     Vertex,
@@ -111,4 +111,132 @@ pub enum Values {
     Vector(Arc<Vec<[f32; 3]>>),
     /// Integers, for example contact counts or identifiers.
     Integer(Arc<Vec<i32>>),
+}
+
+impl Frame {
+    /// The object with this name.
+    pub fn object(&self, name: &str) -> Option<&Object> {
+        self.objects.iter().find(|object| object.name == name)
+    }
+
+    /// Checks what every reader of frames relies on: unique names, indices in range, array lengths that fit.
+    /// Positions may be anything, also non-finite.
+    ///
+    /// # Errors
+    /// The first violation, in words.
+    pub fn validate(&self) -> Result<(), String> {
+        let mut names = HashSet::new();
+        for object in &self.objects {
+            if !names.insert(object.name.as_str()) {
+                return Err(format!("two objects of frame {} are called {:?}", self.index, object.name));
+            }
+            object.validate().map_err(|what| format!("object {:?}: {what}", object.name))?;
+        }
+        Ok(())
+    }
+}
+
+impl Object {
+    /// An object at the identity pose without attributes.
+    pub fn new(name: impl Into<String>, shape: Shape) -> Self {
+        Self { name: name.into(), pose: Pose::IDENTITY, shape, attributes: Vec::new() }
+    }
+
+    /// The attribute with this name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        self.shape.validate()?;
+        let mut names = HashSet::new();
+        for attribute in &self.attributes {
+            let Attribute { name, domain, values } = attribute;
+            if !names.insert((name.as_str(), *domain)) {
+                return Err(format!("two attributes are called {name:?}"));
+            }
+            let expected = match domain {
+                Domain::Vertex => self.shape.vertex_count(),
+                Domain::Element => self.shape.element_count(),
+                Domain::Object => 1,
+            };
+            if values.len() != expected {
+                let found = values.len();
+                return Err(format!("attribute {name:?} has {found} values where {expected} belong"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shape {
+    /// Vertex positions in the object's own coordinates [m]; none for a grid.
+    pub fn positions(&self) -> &[Vec3] {
+        match self {
+            Self::Triangles { positions, .. }
+            | Self::Tets { positions, .. }
+            | Self::Points { positions }
+            | Self::Lines { positions, .. } => positions,
+            Self::Grid(_) => &[],
+        }
+    }
+
+    /// Number of vertices, points or grid nodes.
+    pub fn vertex_count(&self) -> usize {
+        match self {
+            Self::Grid(grid) => grid.values.len(),
+            other => other.positions().len(),
+        }
+    }
+
+    /// Number of triangles, tetrahedra or segments.
+    pub fn element_count(&self) -> usize {
+        match self {
+            Self::Triangles { triangles, .. } => triangles.len(),
+            Self::Tets { tets, .. } => tets.len(),
+            Self::Lines { segments, .. } => segments.len(),
+            Self::Points { .. } | Self::Grid(_) => 0,
+        }
+    }
+
+    fn validate(&self) -> Result<(), String> {
+        let n = self.vertex_count();
+        match self {
+            Self::Triangles { triangles, .. } => in_range("triangle", triangles, n),
+            Self::Tets { tets, .. } => in_range("tetrahedron", tets, n),
+            Self::Lines { segments, .. } => in_range("segment", segments, n),
+            Self::Points { .. } => Ok(()),
+            Self::Grid(grid) => {
+                let nodes = grid.dims.iter().try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)));
+                if nodes == Some(n as u64) {
+                    return Ok(());
+                }
+                let [nx, ny, nz] = grid.dims;
+                Err(format!("a grid of {nx} x {ny} x {nz} nodes has {n} values"))
+            }
+        }
+    }
+}
+
+impl Values {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Scalar(values) => values.len(),
+            Self::Vector(values) => values.len(),
+            Self::Integer(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn in_range<const N: usize>(what: &str, elements: &[[u32; N]], n: usize) -> Result<(), String> {
+    match elements.iter().position(|corners| corners.iter().any(|v| *v as usize >= n)) {
+        Some(k) => Err(format!("{what} {k} has corners {:?} but there are {n} vertices", elements[k])),
+        None => Ok(()),
+    }
 }

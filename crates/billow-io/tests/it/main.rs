@@ -1,0 +1,6 @@
+//! Integration tests of billow-io.
+
+#![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod cache;
+mod samples;

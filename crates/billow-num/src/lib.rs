@@ -3,7 +3,10 @@
 //! All physics is `f64` and three-dimensional. Vectors are glam's double-precision types under short names;
 //! parallel loops give the same bits for any number of threads.
 
+pub mod interval;
+pub mod mat3;
 pub mod par;
+pub mod rng;
 pub mod stages;
 
 pub use glam::{

@@ -7,6 +7,7 @@ pub mod interval;
 pub mod mat3;
 pub mod par;
 pub mod rng;
+pub mod roots;
 pub mod stages;
 
 pub use glam::{

@@ -3,6 +3,7 @@
 mod aabb;
 mod error;
 pub mod mesh;
+pub mod shapes;
 
 pub use aabb::Aabb;
 pub use error::GeomError;

@@ -2,11 +2,13 @@
 
 mod boundary;
 mod csr;
+mod ops;
 mod tet_topology;
 mod topology;
 
 pub use boundary::{BoundaryLoop, Components};
 pub use csr::{Csr, Incidence};
+pub use ops::SubMesh;
 pub use tet_topology::{BoundarySurface, TET_EDGES, TET_FACES, TetTopology};
 pub use topology::{Topology, VertexKind};
 

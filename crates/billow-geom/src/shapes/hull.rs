@@ -49,8 +49,9 @@ impl BoatHull {
             for j in -self.m()..self.m() {
                 let [a, b] = [self.vertex(i, j), self.vertex(i, j + 1)];
                 let [d, c] = [self.vertex(i + 1, j), self.vertex(i + 1, j + 1)];
-                // The diagonals mirror each other about the keel.
-                mesh.triangles.extend(if j >= 0 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] });
+                // Diagonals mirror each other about the keel and run from deck to keel on the way to the bow,
+                // so that the two sides share none where their points coincide.
+                mesh.triangles.extend(if j >= 0 { [[a, b, d], [b, c, d]] } else { [[a, b, c], [a, c, d]] });
             }
         }
         let p = |j: i32| self.vertex(0, j);

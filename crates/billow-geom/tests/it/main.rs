@@ -3,3 +3,4 @@
 
 mod mesh;
 mod random;
+mod shapes;

@@ -133,7 +133,7 @@ fn check_loops(topology: &Topology, boundary: &[u32]) {
 
 #[test]
 fn tables_equal_brute_force_on_soups_and_holed_grids() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for round in 0..60 {
         let triangles = soup(&mut random, 6 + round, 1 + 3 * round);
         check_against_brute_force(6 + round, &triangles);
@@ -147,7 +147,7 @@ fn tables_equal_brute_force_on_soups_and_holed_grids() {
 
 #[test]
 fn fans_turn_counter_clockwise_on_oriented_meshes() {
-    let (n, triangles) = holed_grid(&mut Random(5), 9, 9, 10, 0);
+    let (n, triangles) = holed_grid(&mut Random::new(5), 9, 9, 10, 0);
     let topology = Topology::new(n, &triangles).unwrap();
     for v in 0..n as u32 {
         if !matches!(topology.vertex_kinds()[v as usize], VertexKind::Interior | VertexKind::Boundary) {
@@ -220,7 +220,7 @@ fn bad_indices_are_refused_with_their_numbers() {
 
 #[test]
 fn topology_is_the_same_for_any_number_of_threads() {
-    let (n, triangles) = holed_grid(&mut Random(3), 150, 90, 5, 5);
+    let (n, triangles) = holed_grid(&mut Random::new(3), 150, 90, 5, 5);
     let one = par::with_threads(1, || Topology::new(n, &triangles).unwrap());
     for threads in [2, 5] {
         assert_eq!(one, par::with_threads(threads, || Topology::new(n, &triangles).unwrap()));

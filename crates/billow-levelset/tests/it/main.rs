@@ -1,0 +1,7 @@
+//! Integration tests of the level-set crate.
+
+#![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
+
+mod collider;
+mod dense;
+mod random;

@@ -15,6 +15,8 @@
 mod array;
 mod codec;
 mod envelope;
+#[cfg(test)]
+mod faults;
 mod layout;
 mod lock;
 mod manifest;

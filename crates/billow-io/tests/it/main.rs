@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cache;
+mod kill;
 mod samples;

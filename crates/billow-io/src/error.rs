@@ -1,5 +1,6 @@
 //! Everything that can go wrong with a file, told with path, numbers and a way out.
 
+use crate::formats::MeshError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,8 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A mesh file that cannot be read.
+    Mesh(Box<MeshError>),
 }
 
 impl Error {
@@ -154,6 +157,7 @@ impl fmt::Display for Error {
             Self::NoSuchFrame { path, index, present: None } => {
                 write!(f, "{} holds no frame {index}; it has no frames yet", path.display())
             }
+            Self::Mesh(error) => error.fmt(f),
             Self::Invalid { path, what } => write!(f, "cannot store {}: {what}", path.display()),
         }
     }

@@ -23,7 +23,9 @@
 pub mod atomic;
 pub mod cache;
 mod error;
+pub mod formats;
 pub mod frame;
 
 pub use error::{Error, Result};
+pub use formats::read_mesh;
 pub use frame::{Attribute, Domain, Frame, Grid, Object, Shape, Values};

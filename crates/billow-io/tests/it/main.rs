@@ -4,4 +4,5 @@
 
 mod cache;
 mod kill;
+mod meshes;
 mod samples;

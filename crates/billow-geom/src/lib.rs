@@ -2,6 +2,7 @@
 
 mod aabb;
 mod error;
+pub mod mass;
 pub mod mesh;
 pub mod shapes;
 

@@ -1,6 +1,7 @@
 //! Integration tests of the geometry kernel.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+mod mass;
 mod mesh;
 mod random;
 mod shapes;

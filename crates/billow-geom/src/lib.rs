@@ -5,6 +5,7 @@ mod error;
 pub mod mass;
 pub mod mesh;
 pub mod shapes;
+pub mod wedge;
 
 pub use aabb::Aabb;
 pub use error::GeomError;

@@ -5,3 +5,4 @@ mod mass;
 mod mesh;
 mod random;
 mod shapes;
+mod wedge;

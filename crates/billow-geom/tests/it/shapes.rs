@@ -108,7 +108,7 @@ fn orient(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> f64 {
 }
 
 /// Whether segment pq meets triangle abc, by exact signs; coplanar pairs by exact signs in projection.
-fn meets([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
+pub(crate) fn meets([p, q]: [Vec3; 2], [a, b, c]: [Vec3; 3]) -> bool {
     let (sp, sq) = (orient(a, b, c, p), orient(a, b, c, q));
     if sp == 0.0 && sq == 0.0 {
         let n = (b - a).cross(c - a);

@@ -1,28 +1,7 @@
 //! Inverse of 3×3 matrices that refuses what it cannot invert.
 
 use super::{scaled, svd_rotations};
-use crate::{Mat3, Vec3};
-
-/// Why a matrix was not inverted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Singular {
-    /// Estimated reciprocal condition number 1/(|A| |A⁻¹|) in the Frobenius norm [-].
-    pub rcond: f64,
-    /// The smallest one that was asked for [-].
-    pub limit: f64,
-}
-
-impl std::fmt::Display for Singular {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { rcond, limit } = self;
-        write!(
-            f,
-            "the 3×3 matrix is singular to working precision: reciprocal condition {rcond:.2e} is below {limit:.2e}"
-        )
-    }
-}
-
-impl std::error::Error for Singular {}
+use crate::{Mat3, NumError, Vec3};
 
 /// Condition numbers up to which cofactors and one correction step are as good as singular values.
 const COFACTOR_CONDITION: f64 = 1e5;
@@ -30,7 +9,7 @@ const COFACTOR_CONDITION: f64 = 1e5;
 /// The inverse of `a`, if its reciprocal condition number is at least `min_rcond`.
 ///
 /// The relative error is about the condition number times 1e-16; `min_rcond` of 1e-12 thus keeps four digits.
-pub fn inverse(a: &Mat3, min_rcond: f64) -> Result<Mat3, Singular> {
+pub fn inverse(a: &Mat3, min_rcond: f64) -> Result<Mat3, NumError> {
     let (m, scale) = scaled(a);
     let candidate = by_cofactors(&m).filter(|x| condition(&m, x) < COFACTOR_CONDITION);
     let x = candidate.unwrap_or_else(|| by_singular_values(&m));
@@ -39,7 +18,7 @@ pub fn inverse(a: &Mat3, min_rcond: f64) -> Result<Mat3, Singular> {
     if rcond >= min_rcond && inverse.is_finite() {
         Ok(inverse)
     } else {
-        Err(Singular { rcond: if rcond.is_nan() { 0.0 } else { rcond }, limit: min_rcond })
+        Err(NumError::Singular { rcond: if rcond.is_nan() { 0.0 } else { rcond }, limit: min_rcond })
     }
 }
 
@@ -94,10 +73,11 @@ mod tests {
                     assert!(size(x - truth) <= 1e-14 * condition * size(truth), "condition {condition:e}");
                     inverted += 1;
                 }
-                Err(Singular { rcond, .. }) => {
+                Err(NumError::Singular { rcond, .. }) => {
                     assert!(rcond < 1e-11 && condition > 1e10, "condition {condition:e}, rcond {rcond:e}");
                     refused += 1;
                 }
+                Err(other) => panic!("{other}"),
             }
         }
         assert!(inverted > 10_000 && refused > 10_000);
@@ -105,7 +85,7 @@ mod tests {
 
     #[test]
     fn singular_and_bad_matrices_are_refused_with_numbers() {
-        assert_eq!(inverse(&Mat3::ZERO, 1e-12).unwrap_err().rcond, 0.0);
+        assert_eq!(inverse(&Mat3::ZERO, 1e-12), Err(NumError::Singular { rcond: 0.0, limit: 1e-12 }));
         assert!(inverse(&Mat3::from_cols(Vec3::X, Vec3::X, Vec3::Z), 1e-12).is_err());
         assert!(inverse(&(Mat3::IDENTITY * f64::NAN), 1e-12).is_err());
         assert!(inverse(&(Mat3::IDENTITY * 5e-324), 0.0).is_err(), "the inverse would overflow");

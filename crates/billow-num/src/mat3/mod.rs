@@ -10,7 +10,7 @@ mod polar;
 mod svd;
 
 pub use eigen::{SymmetricEigen, eigen_symmetric, is_spd, project_spd};
-pub use inverse::{Singular, inverse};
+pub use inverse::inverse;
 pub use polar::{Polar, polar};
 pub use svd::{Svd, svd, svd_rotations};
 

@@ -4,6 +4,14 @@
 //! and chunk results are combined in index order. Floating-point sums therefore have the same bits whether one
 //! thread ran or seven. Everything parallel in Billow goes through here.
 
+mod colour;
+mod incidence;
+mod order;
+
+pub use colour::Colouring;
+pub use incidence::Incidence;
+pub use order::{exclusive_sum, sort_by_key, sorted_order};
+
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -12,12 +20,11 @@ pub const CHUNK: usize = 1024;
 
 /// Runs `f` on a pool of exactly `threads` threads (0 means one per core).
 ///
-/// # Panics
-/// If the operating system refuses to start the threads.
+/// Should the operating system refuse to start them, `f` runs on the current pool: the results are the same.
 pub fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(f),
-        Err(error) => panic!("the operating system refused to start {threads} threads: {error}"),
+        Err(_) => f(),
     }
 }
 
@@ -42,7 +49,55 @@ pub fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
 
 /// Calls `f(first_index, chunk)` for consecutive chunks of `items`.
 pub fn chunks_mut<T: Send>(items: &mut [T], chunk: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+    if items.len() <= chunk {
+        return if items.is_empty() {
+        } else {
+            f(0, items)
+        };
+    }
     items.par_chunks_mut(chunk).enumerate().for_each(|(c, part)| f(c * chunk, part));
+}
+
+/// Calls `f(first_index, chunk_of_a, chunk_of_b)` for consecutive chunks of two slices of one length.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn zip_chunks_mut<A: Send, B: Send>(
+    a: &mut [A],
+    b: &mut [B],
+    chunk: usize,
+    f: impl Fn(usize, &mut [A], &mut [B]) + Sync,
+) {
+    assert_eq!(a.len(), b.len(), "both slices must have one length");
+    if a.len() <= chunk {
+        return if a.is_empty() {
+        } else {
+            f(0, a, b)
+        };
+    }
+    let pairs = a.par_chunks_mut(chunk).zip(b.par_chunks_mut(chunk));
+    pairs.enumerate().for_each(|(c, (a, b))| f(c * chunk, a, b));
+}
+
+/// Calls `f(i, &mut a[i], &mut b[i])` for all `i`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn zip_mut<A: Send, B: Send>(a: &mut [A], b: &mut [B], f: impl Fn(usize, &mut A, &mut B) + Sync) {
+    zip_chunks_mut(a, b, CHUNK, |first, a, b| {
+        for (k, (x, y)) in a.iter_mut().zip(b).enumerate() {
+            f(first + k, x, y);
+        }
+    });
+}
+
+/// Calls `f(i, &mut items[i])` for all `i`.
+pub fn for_each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
+    chunks_mut(items, CHUNK, |first, chunk| {
+        for (k, item) in chunk.iter_mut().enumerate() {
+            f(first + k, item);
+        }
+    });
 }
 
 /// The index ranges of fixed-size chunks that cover `0..n`.
@@ -57,12 +112,41 @@ pub fn reduce<T: Send>(
     map: impl Fn(Range<usize>) -> T + Sync + Send,
     combine: impl Fn(T, T) -> T,
 ) -> Option<T> {
+    if n <= chunk {
+        return (n > 0).then(|| map(0..n));
+    }
     ranges(n, chunk).map(map).collect::<Vec<_>>().into_iter().reduce(combine)
 }
 
 /// The sum of `f(i)` for `i` in `0..n`, the same bits for any number of threads.
 pub fn sum(n: usize, f: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     reduce(n, CHUNK, |r| r.map(&f).sum::<f64>(), |a, b| a + b).unwrap_or(0.0)
+}
+
+/// The largest `f(i)` for `i` in `0..n`; NaN if any is NaN, −∞ for an empty range.
+pub fn max(n: usize, f: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    let larger = |a: f64, b: f64| if a > b || a.is_nan() { a } else { b };
+    reduce(n, CHUNK, |r| r.map(&f).fold(f64::NEG_INFINITY, larger), larger).unwrap_or(f64::NEG_INFINITY)
+}
+
+/// The smallest `f(i)` for `i` in `0..n`; NaN if any is NaN, +∞ for an empty range.
+pub fn min(n: usize, f: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    -max(n, |i| -f(i))
+}
+
+/// Scratch for reductions that must not allocate: one partial sum per chunk.
+#[derive(Clone, Debug, Default)]
+pub struct Partials(Vec<f64>);
+
+impl Partials {
+    /// Room for the chunks of `n` items; allocates only when larger than ever before.
+    pub fn slots(&mut self, n: usize, chunk: usize) -> &mut [f64] {
+        let count = n.div_ceil(chunk);
+        if self.0.len() < count {
+            self.0.resize(count, 0.0);
+        }
+        &mut self.0[..count]
+    }
 }
 
 /// Lets each chunk of `0..n` append any number of items; returns them concatenated in index order.
@@ -102,6 +186,30 @@ mod tests {
         assert_eq!(one, run(2));
         assert_eq!(one, run(7));
         assert!(one.1.is_sorted() && !one.1.is_empty());
+    }
+
+    #[test]
+    fn loops_over_one_and_two_slices_visit_every_index_once() {
+        for n in [0, 1, CHUNK, CHUNK + 1, 5 * CHUNK + 3] {
+            let (mut a, mut b) = (vec![0; n], vec![0.0; n]);
+            zip_mut(&mut a, &mut b, |i, x, y| {
+                *x += i;
+                *y -= i as f64;
+            });
+            for_each_mut(&mut a, |i, x| *x += i);
+            assert!((0..n).all(|i| a[i] == 2 * i && b[i] == -(i as f64)));
+        }
+    }
+
+    #[test]
+    fn extremes_are_found_and_bad_numbers_are_not_hidden() {
+        let f = |i: usize| ((i * 7919) % 10_007) as f64;
+        assert_eq!((max(10_007, f), min(10_007, f)), (10_006.0, 0.0));
+        for bad in [0, 5000, 9999] {
+            assert!(max(10_000, |i| if i == bad { f64::NAN } else { f(i) }).is_nan());
+            assert!(min(10_000, |i| if i == bad { f64::NAN } else { f(i) }).is_nan());
+        }
+        assert_eq!((max(0, f), min(0, f)), (f64::NEG_INFINITY, f64::INFINITY));
     }
 
     #[test]

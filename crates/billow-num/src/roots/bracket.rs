@@ -3,6 +3,8 @@
 //! The ITP method (Oliveira and Takahashi 2020): regula falsi, pushed towards the middle and projected so that
 //! it never needs more evaluations than bisection plus one, and converges superlinearly on smooth functions.
 
+use crate::NumError;
+
 /// A root and its final bracket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracketed {
@@ -16,46 +18,6 @@ pub struct Bracketed {
     pub evaluations: usize,
 }
 
-/// Why no root could be bracketed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum BracketError {
-    /// The function has the same sign at both ends.
-    NoSignChange {
-        /// Value at the lower end.
-        at_lo: f64,
-        /// Value at the upper end.
-        at_hi: f64,
-    },
-    /// The function returned NaN.
-    NotANumber {
-        /// Where it did.
-        at: f64,
-    },
-    /// The ends are not finite numbers in increasing order.
-    BadRange {
-        /// The lower end given.
-        lo: f64,
-        /// The upper end given.
-        hi: f64,
-    },
-}
-
-impl std::fmt::Display for BracketError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoSignChange { at_lo, at_hi } => {
-                write!(f, "the function is {at_lo} and {at_hi} at the ends: give ends where its sign differs")
-            }
-            Self::NotANumber { at } => write!(f, "the function is not a number at {at}: narrow the range"),
-            Self::BadRange { lo, hi } => {
-                write!(f, "[{lo}, {hi}] is not a range: give finite ends, lower first")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BracketError {}
-
 /// Finds a root of `f` in `[lo, hi]` to within `tolerance`, given opposite signs at the ends.
 ///
 /// With `tolerance` 0 the bracket shrinks to neighbouring floating-point numbers.
@@ -64,13 +26,13 @@ pub fn solve_bracketed(
     lo: f64,
     hi: f64,
     tolerance: f64,
-) -> Result<Bracketed, BracketError> {
+) -> Result<Bracketed, NumError> {
     if !(lo <= hi && lo.is_finite() && hi.is_finite() && (hi - lo).is_finite()) {
-        return Err(BracketError::BadRange { lo, hi });
+        return Err(NumError::BadRange { lo, hi });
     }
     let mut value = |x: f64| {
         let y = f(x);
-        if y.is_nan() { Err(BracketError::NotANumber { at: x }) } else { Ok(y) }
+        if y.is_nan() { Err(NumError::NotANumber { at: x }) } else { Ok(y) }
     };
     let (mut a, mut b) = (lo, hi);
     let (mut fa, mut fb) = (value(a)?, value(b)?);
@@ -82,7 +44,7 @@ pub fn solve_bracketed(
         return exact(b, 2);
     }
     if fa.signum() == fb.signum() {
-        return Err(BracketError::NoSignChange { at_lo: fa, at_hi: fb });
+        return Err(NumError::NoSignChange { at_lo: fa, at_hi: fb });
     }
     // The number of halvings bisection would need bounds how far from the middle a step may stay.
     let finest = tolerance.max(f64::EPSILON * 0.5 * a.abs().max(b.abs())).max(f64::MIN_POSITIVE);
@@ -162,14 +124,14 @@ mod tests {
     fn bad_brackets_are_errors() {
         assert!(matches!(
             solve_bracketed(|x| x * x + 1.0, -1.0, 1.0, 0.0),
-            Err(BracketError::NoSignChange { .. })
+            Err(NumError::NoSignChange { .. })
         ));
         assert!(matches!(
             solve_bracketed(|x| (x - 0.5).sqrt() - 0.1, 0.0, 1.0, 0.0),
-            Err(BracketError::NotANumber { .. })
+            Err(NumError::NotANumber { .. })
         ));
-        assert!(matches!(solve_bracketed(|x| x, 1.0, 0.0, 0.0), Err(BracketError::BadRange { .. })));
-        assert!(matches!(solve_bracketed(|x| x, f64::NAN, 0.0, 0.0), Err(BracketError::BadRange { .. })));
+        assert!(matches!(solve_bracketed(|x| x, 1.0, 0.0, 0.0), Err(NumError::BadRange { .. })));
+        assert!(matches!(solve_bracketed(|x| x, f64::NAN, 0.0, 0.0), Err(NumError::BadRange { .. })));
         assert_eq!(solve_bracketed(|x| x, 0.0, 0.0, 0.0).unwrap().root, 0.0);
         assert_eq!(solve_bracketed(|x| x - 1.0, 0.0, 1.0, 0.0).unwrap().root, 1.0);
     }

@@ -11,6 +11,6 @@ mod enclose;
 mod plain;
 
 pub use bernstein::{Bernstein, certainly_rootless};
-pub use bracket::{BracketError, Bracketed, solve_bracketed};
+pub use bracket::{Bracketed, solve_bracketed};
 pub use enclose::{Enclosure, Enclosures, enclose_cubic, enclose_quadratic, enclose_roots};
 pub use plain::{RootList, cubic_roots, cubic_roots_in, linear_root, quadratic_roots, quadratic_roots_in};

@@ -1,5 +1,6 @@
 //! The crate's error type.
 
+use billow_num::Vec3;
 use std::fmt;
 
 /// Why a geometric construction was refused.
@@ -33,6 +34,13 @@ pub enum GeomError {
         count: usize,
         /// How many are allowed.
         limit: usize,
+    },
+    /// A position that takes part in collision detection is not finite.
+    NotFinite {
+        /// Number of the vertex.
+        vertex: usize,
+        /// Its position [m].
+        position: Vec3,
     },
     /// A parameter is outside the range that gives a meaningful result.
     Parameter {
@@ -70,6 +78,11 @@ impl fmt::Display for GeomError {
             Self::TooLarge { what, count, limit } => {
                 write!(f, "{count} {what} exceed the limit of {limit}: split the mesh")
             }
+            Self::NotFinite { vertex, position } => write!(
+                f,
+                "vertex {vertex} is at {position}: collisions need finite positions; \
+                 find the step that produced them or shorten it"
+            ),
             Self::Parameter { of, name, value, allowed } => {
                 write!(f, "{of}: `{name}` is {value}, but must be {allowed}")
             }

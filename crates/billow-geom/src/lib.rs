@@ -1,9 +1,14 @@
 //! Billow's geometry kernel: meshes, hierarchies, proximity, continuous collision and the exact audit.
 
 mod aabb;
+pub mod audit;
+pub mod bvh;
+pub mod ccd;
 mod error;
 pub mod mass;
 pub mod mesh;
+pub mod predicates;
+pub mod proximity;
 pub mod shapes;
 pub mod wedge;
 

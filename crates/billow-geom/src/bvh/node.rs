@@ -1,0 +1,129 @@
+//! Four-wide tree nodes with single-precision boxes.
+//!
+//! Boxes are stored relative to the tree's origin and rounded outwards, so a test in f32 never loses an overlap
+//! of the true boxes; four children are tested at once from contiguous lanes.
+
+use super::{Aabb, Vec3};
+
+/// Lanes per node.
+pub(super) const WIDTH: usize = 4;
+/// Marks a lane without child.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Boxes of up to four children at `E` instants; lanes without child hold empty boxes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Node<const E: usize> {
+    /// `lo[e][c][lane]`: smallest coordinate `c` at instant `e` [m].
+    pub(super) lo: [[[f32; WIDTH]; 3]; E],
+    /// Largest coordinates [m].
+    pub(super) hi: [[[f32; WIDTH]; 3]; E],
+    /// Node indices, or primitive indices on the lowest level.
+    pub(super) child: [u32; WIDTH],
+}
+
+/// One child's boxes, `[lo, hi]` by instant and coordinate.
+pub(super) type Lane<const E: usize> = [[[f32; 3]; 2]; E];
+
+impl<const E: usize> Node<E> {
+    pub(super) const EMPTY: Self = Self {
+        lo: [[[f32::INFINITY; WIDTH]; 3]; E],
+        hi: [[[f32::NEG_INFINITY; WIDTH]; 3]; E],
+        child: [NONE; WIDTH],
+    };
+
+    pub(super) fn set(&mut self, lane: usize, boxes: &Lane<E>) {
+        for e in 0..E {
+            for c in 0..3 {
+                self.lo[e][c][lane] = boxes[e][0][c];
+                self.hi[e][c][lane] = boxes[e][1][c];
+            }
+        }
+    }
+
+    pub(super) fn lane(&self, lane: usize) -> Lane<E> {
+        std::array::from_fn(|e| {
+            [std::array::from_fn(|c| self.lo[e][c][lane]), std::array::from_fn(|c| self.hi[e][c][lane])]
+        })
+    }
+
+    /// The boxes around all lanes.
+    pub(super) fn union(&self) -> Lane<E> {
+        let min = |v: &[f32; WIDTH]| v[0].min(v[1]).min(v[2].min(v[3]));
+        let max = |v: &[f32; WIDTH]| v[0].max(v[1]).max(v[2].max(v[3]));
+        std::array::from_fn(|e| {
+            [std::array::from_fn(|c| min(&self.lo[e][c])), std::array::from_fn(|c| max(&self.hi[e][c]))]
+        })
+    }
+
+    /// Bit `j` is set unless some axis separates the given boxes from lane `j`, in the same order at all
+    /// instants: then linear motion in between keeps them apart too.
+    #[inline(always)]
+    pub(super) fn overlaps(&self, with: &Lane<E>) -> u32 {
+        let mut hit = [u32::MAX; WIDTH];
+        for c in 0..3 {
+            let (mut reach_up, mut reach_down) = ([0u32; WIDTH], [0u32; WIDTH]);
+            for e in 0..E {
+                for j in 0..WIDTH {
+                    reach_up[j] |= (self.lo[e][c][j] <= with[e][1][c]) as u32;
+                    reach_down[j] |= (with[e][0][c] <= self.hi[e][c][j]) as u32;
+                }
+            }
+            for j in 0..WIDTH {
+                hit[j] &= reach_up[j] & reach_down[j];
+            }
+        }
+        hit[0] | hit[1] << 1 | hit[2] << 2 | hit[3] << 3
+    }
+}
+
+/// Boxes relative to `origin`, grown by `thickness`, rounded outwards; not-a-number becomes unbounded.
+#[inline(always)]
+pub(super) fn round_out<const E: usize>(boxes: &[Aabb; E], origin: Vec3, thickness: f64) -> Lane<E> {
+    let r = thickness as f32;
+    let r = r + r.abs() * GROW;
+    std::array::from_fn(|e| {
+        let (lo, hi) = ((boxes[e].min - origin).to_array(), (boxes[e].max - origin).to_array());
+        [std::array::from_fn(|c| down(down(lo[c] as f32) - r)), std::array::from_fn(|c| up(up(hi[c] as f32) + r))]
+    })
+}
+
+/// More than the half unit in the last place lost by one rounding to f32 and one in f64.
+const GROW: f32 = 2.0 * f32::EPSILON;
+/// The same for numbers below the normal range.
+const TINY: f32 = 1e-37;
+
+fn down(x: f32) -> f32 {
+    let y = x - (x.abs() * GROW + TINY);
+    // An empty box stays empty.
+    if x == f32::INFINITY {
+        x
+    } else if y > f32::NEG_INFINITY {
+        y
+    } else {
+        f32::NEG_INFINITY
+    }
+}
+
+fn up(x: f32) -> f32 {
+    -down(-x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_outwards_for_all_magnitudes_and_never_loses_a_nan() {
+        for m in [0.0, 1e-300, 1e-40, 1e-7, 0.1, 1.0, 1.0 / 3.0, 12_345.678_9, 1e30, 1e300, f64::INFINITY] {
+            for x in [m, -m] {
+                for r in [0.0, 1e-9, 1e-3] {
+                    let b = Aabb { min: Vec3::splat(x), max: Vec3::splat(x) };
+                    let [[lo, hi]] = round_out(&[b], Vec3::ZERO, r);
+                    assert!(f64::from(lo[0]) <= x - r && f64::from(hi[2]) >= x + r, "{x} ± {r}: {lo:?} {hi:?}");
+                }
+            }
+        }
+        let nan = Aabb { min: Vec3::NAN, max: Vec3::NAN };
+        assert_eq!(round_out(&[nan], Vec3::ZERO, 0.0), [[[f32::NEG_INFINITY; 3], [f32::INFINITY; 3]]]);
+    }
+}

@@ -73,8 +73,11 @@ pub fn edge_edge([a0, a1]: [Vec3; 2], [b0, b1]: [Vec3; 2]) -> EdgeEdge {
     // Each end point against the other segment.
     let mut best = ([0.0, point_segment(a0, b0, b1)], Vec3::ZERO);
     best.1 = at(best.0);
-    let ends =
-        [[1.0, point_segment(a1, b0, b1)], [point_segment(b0, a0, a1), 0.0], [point_segment(b1, a0, a1), 1.0]];
+    let ends = [
+        [1.0, point_segment(a1, b0, b1)],
+        [point_segment(b0, a0, a1), 0.0],
+        [point_segment(b1, a0, a1), 1.0],
+    ];
     for w in ends {
         keep_closer(&mut best, w, at(w));
     }

@@ -7,11 +7,14 @@ use billow_num::Vec3;
 
 /// How two triangles meet, at least one of which is thin.
 pub(super) fn contact(x: &[Vec3], t: [&[u32; 3]; 2], thin: [bool; 2]) -> Option<Contact> {
-    let [a, b] = t;
+    // Corners that coincide with a shared vertex of their own triangle are that vertex.
+    let merged = |t: &[u32; 3], other: &[u32; 3]| {
+        t.map(|i| *t.iter().find(|&&j| other.contains(&j) && x[j as usize] == x[i as usize]).unwrap_or(&i))
+    };
+    let (a, b) = (&merged(t[0], t[1]), &merged(t[1], t[0]));
     let contacts = match thin {
-        [true, true] => segments(x, a).map(|s| {
-            segments(x, b).iter().any(|r| segments_meet(x, s, *r)).then_some(Contact::Touching)
-        }),
+        [true, true] => segments(x, a)
+            .map(|s| segments(x, b).iter().any(|r| segments_meet(x, s, *r)).then_some(Contact::Touching)),
         [true, _] => segments(x, a).map(|s| segment_triangle(x, s, b)),
         _ => segments(x, b).map(|s| segment_triangle(x, s, a)),
     };

@@ -155,9 +155,12 @@ impl Adjacency {
             }
             // The free neighbour with the fewest free neighbours of its own leaves the fewest singles.
             let free = |j: &u32| partner[*j as usize] == NONE;
-            let choice = self.of(i).iter().copied().filter(free).min_by_key(|&j| {
-                (self.of(j as usize).iter().filter(|k| free(k)).count(), j)
-            });
+            let choice = self
+                .of(i)
+                .iter()
+                .copied()
+                .filter(free)
+                .min_by_key(|&j| (self.of(j as usize).iter().filter(|k| free(k)).count(), j));
             partner[i] = choice.unwrap_or(i as u32);
             match choice {
                 Some(j) => partner[j as usize] = i as u32,

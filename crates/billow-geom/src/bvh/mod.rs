@@ -123,11 +123,7 @@ impl<const E: usize> Bvh<E> {
 /// Nodes per parallel chunk of a refit.
 const REFIT_CHUNK: usize = 512;
 
-fn refit_leaves<const E: usize>(
-    node: &mut Node<E>,
-    origin: Vec3,
-    leaf: impl Fn(usize) -> ([Aabb; E], f64),
-) {
+fn refit_leaves<const E: usize>(node: &mut Node<E>, origin: Vec3, leaf: impl Fn(usize) -> ([Aabb; E], f64)) {
     for lane in 0..WIDTH {
         if node.child[lane] != NONE {
             let (boxes, thickness) = leaf(node.child[lane] as usize);

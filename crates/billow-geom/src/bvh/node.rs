@@ -83,7 +83,10 @@ pub(super) fn round_out<const E: usize>(boxes: &[Aabb; E], origin: Vec3, thickne
     let r = r + r.abs() * GROW;
     std::array::from_fn(|e| {
         let (lo, hi) = ((boxes[e].min - origin).to_array(), (boxes[e].max - origin).to_array());
-        [std::array::from_fn(|c| down(down(lo[c] as f32) - r)), std::array::from_fn(|c| up(up(hi[c] as f32) + r))]
+        [
+            std::array::from_fn(|c| down(down(narrow(lo[c])) - r)),
+            std::array::from_fn(|c| up(up(-narrow(-hi[c])) + r)),
+        ]
     })
 }
 
@@ -92,15 +95,20 @@ const GROW: f32 = 2.0 * f32::EPSILON;
 /// The same for numbers below the normal range.
 const TINY: f32 = 1e-37;
 
+/// To single precision; finite numbers beyond its range must not become infinite upwards.
+fn narrow(x: f64) -> f32 {
+    if x > f64::from(f32::MAX) && x < f64::INFINITY { f32::MAX } else { x as f32 }
+}
+
+/// Unbounded is the largest finite number, so that it does not meet empty boxes, which are infinite.
 fn down(x: f32) -> f32 {
     let y = x - (x.abs() * GROW + TINY);
-    // An empty box stays empty.
     if x == f32::INFINITY {
         x
-    } else if y > f32::NEG_INFINITY {
+    } else if y > -f32::MAX {
         y
     } else {
-        f32::NEG_INFINITY
+        -f32::MAX
     }
 }
 
@@ -114,16 +122,19 @@ mod tests {
 
     #[test]
     fn rounding_is_outwards_for_all_magnitudes_and_never_loses_a_nan() {
-        for m in [0.0, 1e-300, 1e-40, 1e-7, 0.1, 1.0, 1.0 / 3.0, 12_345.678_9, 1e30, 1e300, f64::INFINITY] {
+        for m in [0.0, 1e-300, 1e-40, 1e-7, 0.1, 1.0, 1.0 / 3.0, 12_345.678_9, 1e30, 1e38] {
             for x in [m, -m] {
                 for r in [0.0, 1e-9, 1e-3] {
                     let b = Aabb { min: Vec3::splat(x), max: Vec3::splat(x) };
                     let [[lo, hi]] = round_out(&[b], Vec3::ZERO, r);
-                    assert!(f64::from(lo[0]) <= x - r && f64::from(hi[2]) >= x + r, "{x} ± {r}: {lo:?} {hi:?}");
+                    assert!(
+                        f64::from(lo[0]) <= x - r && f64::from(hi[2]) >= x + r,
+                        "{x} ± {r}: {lo:?} {hi:?}"
+                    );
                 }
             }
         }
         let nan = Aabb { min: Vec3::NAN, max: Vec3::NAN };
-        assert_eq!(round_out(&[nan], Vec3::ZERO, 0.0), [[[f32::NEG_INFINITY; 3], [f32::INFINITY; 3]]]);
+        assert_eq!(round_out(&[nan], Vec3::ZERO, 0.0), [[[-f32::MAX; 3], [f32::MAX; 3]]]);
     }
 }

@@ -7,7 +7,6 @@
 use super::node::{NONE, Node};
 use super::{Bvh, par};
 
-
 /// A pair of nodes whose primitives are still to be compared; equal nodes mean a node with itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {

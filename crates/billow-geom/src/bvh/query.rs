@@ -70,12 +70,7 @@ impl Bvh<1> {
     /// The primitive closest to `p` among those nearer than `bound` [m], and its distance [m].
     ///
     /// `distance(i)` returns the distance of primitive `i`. Ties go to the smallest index.
-    pub fn closest(
-        &self,
-        p: Vec3,
-        bound: f64,
-        mut distance: impl FnMut(u32) -> f64,
-    ) -> Option<(u32, f64)> {
+    pub fn closest(&self, p: Vec3, bound: f64, mut distance: impl FnMut(u32) -> f64) -> Option<(u32, f64)> {
         let q = p - self.origin;
         let mut best: Option<(u32, f64)> = None;
         let entry = |node: &Node<1>, lane: usize, limit: f64| {

@@ -47,7 +47,9 @@ impl<const E: usize> BroadPhase<E> {
         Self {
             points: Bvh::from_centres(positions),
             edges: Bvh::from_centres(&par::map(elements.edges.len(), |k| centre(&elements.edges[k]))),
-            triangles: Bvh::from_centres(&par::map(elements.triangles.len(), |k| centre(&elements.triangles[k]))),
+            triangles: Bvh::from_centres(&par::map(elements.triangles.len(), |k| {
+                centre(&elements.triangles[k])
+            })),
             tasks: Default::default(),
         }
     }

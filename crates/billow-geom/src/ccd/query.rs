@@ -112,10 +112,7 @@ where
 }
 
 /// Covers the step by turning planes from its start.
-fn march<const K: usize>(
-    d: &Differences<K>,
-    mut certificates: impl FnMut(Certificate),
-) -> Option<Contact>
+fn march<const K: usize>(d: &Differences<K>, mut certificates: impl FnMut(Certificate)) -> Option<Contact>
 where
     [Vec3; K]: Hull,
 {
@@ -127,8 +124,7 @@ where
     let mut step = 1.0f64;
     for _ in 0..MOST_TRIES {
         let e = (s + step).min(1.0);
-        let certificate =
-            Certificate { start: s, end: e, normal_start: n, normal_end: d.at(e).direction() };
+        let certificate = Certificate { start: s, end: e, normal_start: n, normal_end: d.at(e).direction() };
         if d.proves(&certificate) {
             certificates(certificate);
             if e >= 1.0 {

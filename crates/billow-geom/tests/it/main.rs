@@ -1,6 +1,8 @@
 //! Integration tests of the geometry kernel.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+mod audit;
+mod bvh;
 mod mass;
 mod mesh;
 mod random;

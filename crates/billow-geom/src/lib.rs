@@ -5,11 +5,13 @@ pub mod audit;
 pub mod bvh;
 pub mod ccd;
 mod error;
+pub mod hash_grid;
 pub mod mass;
 pub mod mesh;
 pub mod predicates;
 pub mod proximity;
 pub mod shapes;
+pub mod sweep_prune;
 pub mod wedge;
 
 pub use aabb::Aabb;

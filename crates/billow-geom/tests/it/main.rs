@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod audit;
+mod broad;
 mod bvh;
 mod mass;
 mod mesh;

@@ -68,13 +68,6 @@ pub enum NumError {
         /// Its column.
         column: usize,
     },
-    /// A rule of this degree is not available.
-    DegreeTooHigh {
-        /// The degree asked for.
-        degree: usize,
-        /// The highest one available.
-        highest: usize,
-    },
 }
 
 impl fmt::Display for NumError {
@@ -112,9 +105,6 @@ impl fmt::Display for NumError {
                     f,
                     "the entry ({row}, {column}) has no equal mirror image: the matrix must be symmetric"
                 )
-            }
-            Self::DegreeTooHigh { degree, highest } => {
-                write!(f, "there is no rule of degree {degree}: ask for at most {highest}")
             }
         }
     }

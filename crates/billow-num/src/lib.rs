@@ -3,11 +3,14 @@
 //! All physics is `f64` and three-dimensional. Vectors are glam's double-precision types under short names;
 //! parallel loops give the same bits for any number of threads.
 
+pub mod dense;
 pub mod interval;
 pub mod krylov;
 
 pub mod mat3;
+pub mod newton;
 pub mod par;
+pub mod quadrature;
 pub mod rng;
 pub mod roots;
 pub mod sparse;

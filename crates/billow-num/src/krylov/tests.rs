@@ -353,6 +353,8 @@ fn solves_have_the_same_bits_for_1_2_and_7_threads_and_for_reused_workspaces() {
     let a = laplacian([26, 25, 24], false);
     let n = a.pattern().rows();
     let b = random(n, 9);
+    // A dozen iterations show a difference as well as a converged solve.
+    let short = CgConfig { max_iterations: 12, ..TIGHT };
     let jacobi = Jacobi::new(&a);
     let mic = IncompleteCholesky::new(&a, Factor::MIC).unwrap();
     let free = MatrixFree::new(n, |x: &[f64], y: &mut [f64]| a.multiply(x, y));
@@ -360,19 +362,19 @@ fn solves_have_the_same_bits_for_1_2_and_7_threads_and_for_reused_workspaces() {
         with_threads(threads, || {
             let (mut x, mut y, mut z) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
             let reports = [
-                Cg::new(&a).preconditioner(&jacobi).solve(&b, &mut x, &TIGHT, work),
-                Cg::new(&a).preconditioner(&mic).solve(&b, &mut y, &TIGHT, work),
+                Cg::new(&a).preconditioner(&jacobi).solve(&b, &mut x, &short, work),
+                Cg::new(&a).preconditioner(&mic).solve(&b, &mut y, &short, work),
                 Cg::new(&free)
                     .preconditioner(&mic)
                     .filter(&MeanFree::whole(0))
-                    .solve(&b, &mut z, &TIGHT, work),
+                    .solve(&b, &mut z, &short, work),
             ];
             (reports, x, y, z)
         })
     };
     let mut reused = CgWorkspace::default();
     let one = run(1, &mut reused);
-    assert!(one.0.iter().all(CgReport::converged));
+    assert!(one.0.iter().all(|r| r.iterations == 12));
     let before = reused.direction().as_ptr();
     assert_eq!(one, run(2, &mut CgWorkspace::default()));
     assert_eq!(one, run(7, &mut reused));
@@ -385,7 +387,7 @@ fn solves_have_the_same_bits_for_1_2_and_7_threads_and_for_reused_workspaces() {
             let mut x = vec![Vec3::ZERO; 9000];
             let jacobi = BlockJacobi::new(&a);
             let report =
-                Cg::new(&a).preconditioner(&jacobi).solve(&b, &mut x, &TIGHT, &mut CgWorkspace::default());
+                Cg::new(&a).preconditioner(&jacobi).solve(&b, &mut x, &short, &mut CgWorkspace::default());
             (report, x)
         })
     };

@@ -123,13 +123,16 @@ fn monotone_root(c: &[f64; 4], mut a: f64, mut b: f64, at_a: f64) -> f64 {
             b = x;
         }
         let newton = x - p / slope;
-        let middle = 0.5 * (a + b);
-        let next =
-            if newton > a && newton < b && (newton - x).abs() < 0.5 * last_step { newton } else { middle };
-        last_step = (next - x).abs();
-        if last_step <= f64::EPSILON * 0.5 * next.abs() || middle <= a || middle >= b {
+        // Steps of this size are rounding of the cubic's value.
+        if (newton - x).abs() <= f64::EPSILON * x.abs() {
+            return newton.clamp(a, b);
+        }
+        let fast = (newton - x).abs() <= 0.5 * last_step;
+        let next = if newton > a && newton < b && fast { newton } else { 0.5 * (a + b) };
+        if next <= a || next >= b {
             return next;
         }
+        last_step = (next - x).abs();
         x = next;
     }
     x

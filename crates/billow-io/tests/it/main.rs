@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod cache;
+mod counting;
+mod fuzz;
 mod kill;
 mod meshes;
 mod samples;

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Ending of temporary files; whoever holds the run's lock may delete them.
@@ -28,6 +28,90 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         return Err(Error::writing(path, bytes.len() as u64)(error));
     }
     sync_dir(parent(path))
+}
+
+/// A file written piece by piece that appears under its name when it is complete. Dropping it before
+/// [`AtomicFile::commit`] leaves no trace.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: Option<BufWriter<File>>,
+    path: PathBuf,
+    temp: PathBuf,
+    written: u64,
+}
+
+impl AtomicFile {
+    /// Starts the file that will be called `path`.
+    ///
+    /// # Errors
+    /// If its directory does not allow that.
+    pub fn create(path: &Path) -> Result<Self> {
+        let temp = temp_path(path);
+        let file = File::create(&temp).map_err(Error::io("create", &temp))?;
+        let file = Some(BufWriter::with_capacity(1 << 18, file));
+        Ok(Self { file, path: path.to_path_buf(), temp, written: 0 })
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = self.file.as_mut().expect("the file is open until commit");
+        file.write_all(bytes).map_err(Error::writing(&self.path, self.written + bytes.len() as u64))?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes appended so far.
+    pub fn len(&self) -> u64 {
+        self.written
+    }
+
+    /// Whether nothing was appended yet.
+    pub fn is_empty(&self) -> bool {
+        self.written == 0
+    }
+
+    /// Overwrites bytes near the start, for headers that are known last.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn patch(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let file = self.file.as_mut().expect("the file is open until commit");
+        let patched = file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| file.write_all(bytes))
+            .and_then(|()| file.seek(SeekFrom::End(0)));
+        patched.map(drop).map_err(Error::writing(&self.path, self.written))
+    }
+
+    /// Completes the file; returns its size.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn commit(mut self) -> Result<u64> {
+        let mut file = self.file.take().expect("the file is open until commit");
+        let stored = file.flush().and_then(|()| file.get_ref().sync_all());
+        drop(file);
+        let stored = stored.and_then(|()| fs::rename(&self.temp, &self.path));
+        if let Err(error) = stored {
+            // The write has failed already; a temporary file that cannot be removed does no harm.
+            let _ = fs::remove_file(&self.temp);
+            return Err(Error::writing(&self.path, self.written)(error));
+        }
+        sync_dir(parent(&self.path))?;
+        Ok(self.written)
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            // Nobody is left to report to; a temporary file that cannot be removed does no harm.
+            let _ = fs::remove_file(&self.temp);
+        }
+    }
 }
 
 /// Makes the entries of a directory survive a power failure.

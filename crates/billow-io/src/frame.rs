@@ -107,7 +107,7 @@ pub enum Domain {
 pub enum Values {
     /// Scalars.
     Scalar(Arc<Vec<f32>>),
-    /// Vectors, for example velocities [m/s].
+    /// Vectors in the object's own coordinates, for example velocities [m/s].
     Vector(Arc<Vec<[f32; 3]>>),
     /// Integers, for example contact counts or identifiers.
     Integer(Arc<Vec<i32>>),

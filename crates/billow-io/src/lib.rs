@@ -23,6 +23,7 @@
 pub mod atomic;
 pub mod cache;
 mod error;
+pub mod export;
 pub mod formats;
 pub mod frame;
 

@@ -126,7 +126,7 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
 }
 
 /// Makes length and checksum of a frame or checkpoint right again, so that the damage gets past them.
-fn reseal(bytes: &mut Vec<u8>) {
+fn reseal(bytes: &mut [u8]) {
     if bytes.len() >= 28 {
         let payload = (bytes.len() - 28) as u64;
         bytes[12..20].copy_from_slice(&payload.to_le_bytes());

@@ -4,6 +4,7 @@
 
 mod cache;
 mod counting;
+mod export;
 mod fuzz;
 mod kill;
 mod meshes;

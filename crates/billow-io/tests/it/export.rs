@@ -213,7 +213,7 @@ fn exported(dir: &Path, ending: &str) -> [PathBuf; 2] {
 
 #[test]
 fn usd_core_reads_what_was_written() {
-    for ending in ["usda"] {
+    for ending in ["usda", "usdc", "usd"] {
         let dir = tempfile::tempdir().unwrap();
         let [path, truth] = exported(dir.path(), ending);
         python("BILLOW_PYTHON", "verify_usd.py", &[&path, &truth]);
@@ -222,7 +222,7 @@ fn usd_core_reads_what_was_written() {
 
 #[test]
 fn blender_reads_what_was_written() {
-    for ending in ["usda"] {
+    for ending in ["usda", "usdc", "usd"] {
         let dir = tempfile::tempdir().unwrap();
         let [path, truth] = exported(dir.path(), ending);
         python("BILLOW_BPY_PYTHON", "verify_bpy.py", &[&path, &truth]);

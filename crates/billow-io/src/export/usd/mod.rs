@@ -4,6 +4,7 @@
 //! so memory does not grow with the length of the run: the text form collects values in a temporary file beside
 //! the target, the binary form writes them where they stay. A value that stays the same is written once.
 
+mod binary;
 mod layer;
 mod text;
 mod track;
@@ -32,8 +33,8 @@ impl Default for UsdOptions {
     }
 }
 
-/// Writes all frames of a run into one USD file: text if its name ends in `.usda`, else binary. `progress` hears
-/// the number of each frame done.
+/// Writes all frames of a run into one USD file: text if its name ends in `.usda`, binary if in `.usdc` or `.usd`.
+/// `progress` hears the number of each frame done.
 ///
 /// # Errors
 /// If there are no frames, one cannot be read, or the file cannot be written; nothing is left behind then.
@@ -49,7 +50,12 @@ pub fn write_usd(
         let what = format!("widths {} and {} must be positive", options.point_width, options.line_width);
         return Err(Error::invalid(path, what));
     }
-    write_with(text::TextBackend::create(path)?, source, path, options, progress)
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+    match ending.as_str() {
+        "usda" => write_with(text::TextBackend::create(path)?, source, path, options, progress),
+        "usd" | "usdc" => write_with(binary::BinaryBackend::create(path)?, source, path, options, progress),
+        _ => Err(Error::invalid(path, "USD files are called .usda (text), .usdc or .usd (binary)")),
+    }
 }
 
 fn write_with<B: Backend>(

@@ -4,6 +4,7 @@
 //! body and shifted to the centre of mass at the end, so a body far from the origin keeps its digits. Sums have the
 //! same bits for any number of threads.
 
+use crate::mesh::check_indices;
 use crate::{GeomError, TetMesh, TriMesh};
 use billow_num::mat3::eigen_symmetric;
 use billow_num::{Mat3, Pose, Quat, Vec3, par};
@@ -228,17 +229,4 @@ fn spread_to_inertia(c: Mat3) -> Mat3 {
 
 fn refuse<T>(operation: &'static str, problem: String) -> Result<T, GeomError> {
     Err(GeomError::Mesh { operation, problem })
-}
-
-fn check_indices<const N: usize>(
-    element: &'static str,
-    vertices: usize,
-    elements: &[[u32; N]],
-) -> Result<(), GeomError> {
-    for (number, e) in elements.iter().enumerate() {
-        if let Some(&index) = e.iter().find(|&&v| v as usize >= vertices) {
-            return Err(GeomError::IndexOutOfRange { element, number, index, vertices });
-        }
-    }
-    Ok(())
 }

@@ -8,6 +8,9 @@
 //! A sight line that meets a wedge is blocked. Since ε exceeds the rounding of a ray cast, a line that crosses the
 //! surface, through a shared edge or vertex or in the plane of a triangle, always meets a wedge: nothing leaks.
 
+use crate::bvh::Bvh;
+use crate::mesh::check_indices;
+use crate::proximity::point_triangle;
 use crate::{Aabb, GeomError, TriMesh};
 use billow_num::{Vec3, par};
 
@@ -29,7 +32,7 @@ pub struct WedgeHit {
     pub triangle: u32,
     /// Fraction of the way from the reference point at which the wedge is entered [-].
     pub fraction: f64,
-    /// Weights of the triangle's corners at the point of the triangle beside the entry; they add up to one [-].
+    /// Weights of the triangle's corners at its point closest to the entry; they add up to one [-].
     /// The surface velocity there is Σ wᵢ vᵢ.
     pub weights: [f64; 3],
 }
@@ -66,12 +69,7 @@ impl Wedges {
     /// When the thickness is below [`Self::least_thickness`] of the mesh, a position is not finite, or a triangle
     /// names a missing vertex.
     pub fn new(mesh: &TriMesh, thickness: f64) -> Result<Self, GeomError> {
-        for (number, t) in mesh.triangles.iter().enumerate() {
-            let vertices = mesh.positions.len();
-            if let Some(&index) = t.iter().find(|&&v| v as usize >= vertices) {
-                return Err(GeomError::IndexOutOfRange { element: "triangle", number, index, vertices });
-            }
-        }
+        check_indices("triangle", mesh.positions.len(), &mesh.triangles)?;
         if let Some(v) = mesh.positions.iter().position(|p| !p.is_finite()) {
             let problem =
                 format!("vertex {v} is at {}: repair the motion that put it there", mesh.positions[v]);
@@ -183,8 +181,79 @@ impl Wedges {
     }
 
     fn hit(&self, from: Vec3, to: Vec3, fraction: f64, triangle: u32) -> WedgeHit {
-        let weights = self.wedges[triangle as usize].weights(from.lerp(to, fraction));
+        let weights = point_triangle(from.lerp(to, fraction), self.wedges[triangle as usize].corners).weights;
         WedgeHit { triangle, fraction, weights }
+    }
+}
+
+/// A surface of wedges with a box hierarchy, for many sight lines past many triangles ([Gue06] 6.2.3).
+#[derive(Clone, Debug)]
+pub struct WedgeTree {
+    wedges: Wedges,
+    tree: Bvh<1>,
+}
+
+impl WedgeTree {
+    /// Builds wedges of thickness `thickness` (ε) [m] around the triangles of `mesh` and a hierarchy over them.
+    ///
+    /// # Errors
+    /// See [`Wedges::new`].
+    pub fn new(mesh: &TriMesh, thickness: f64) -> Result<Self, GeomError> {
+        let wedges = Wedges::new(mesh, thickness)?;
+        let centres: Vec<Vec3> = wedges.wedges.iter().map(|w| w.bounds.centre()).collect();
+        let mut tree = Self { wedges, tree: Bvh::from_centres(&centres) };
+        tree.refit(mesh);
+        Ok(tree)
+    }
+
+    /// Follows the mesh to new positions, keeping thickness, triangles and the shape of the hierarchy.
+    ///
+    /// # Errors
+    /// When the number of triangles has changed, or as for [`Wedges::new`]; the surface then stays as it was.
+    pub fn follow(&mut self, mesh: &TriMesh) -> Result<(), GeomError> {
+        let (have, now) = (self.wedges.len(), mesh.triangles.len());
+        if have != now {
+            let problem = format!("the mesh had {have} triangles and now has {now}: build a new tree");
+            return Err(GeomError::Mesh { operation: "wedge tree", problem });
+        }
+        self.wedges = Wedges::new(mesh, self.wedges.thickness())?;
+        self.refit(mesh);
+        Ok(())
+    }
+
+    fn refit(&mut self, mesh: &TriMesh) {
+        let wedges = &self.wedges;
+        self.tree.refit(mesh.local_origin(), |t| ([wedges.doubled_bounds(t)], 0.0));
+    }
+
+    /// The wedges themselves.
+    pub fn wedges(&self) -> &Wedges {
+        &self.wedges
+    }
+
+    /// How `to` appears from `from`; see [`Wedges::sight`].
+    pub fn sight(&self, from: Vec3, to: Vec3) -> Sight {
+        let half = self.wedges.half;
+        let entry = |t: u32| self.wedges.wedges[t as usize].entry(from, to, half);
+        let first = self.tree.ray(from, to - from, 1.0, entry);
+        let visibility = match first {
+            None => Visibility::Visible,
+            Some(_) if self.containing(to).is_some() => Visibility::Inside,
+            Some(_) => Visibility::Occluded,
+        };
+        Sight { visibility, hit: first.map(|h| self.wedges.hit(from, to, h.t, h.primitive)) }
+    }
+
+    /// The path from `from` to `to`, cut where it enters a doubled wedge; see [`Wedges::clip`].
+    pub fn clip(&self, from: Vec3, to: Vec3) -> ClippedPath {
+        let reach = [Aabb::of_points(&[from, to])];
+        self.wedges.clip(from, to, |visit| self.tree.overlapping(&reach, visit))
+    }
+
+    /// The lowest triangle whose wedge holds `point`.
+    pub fn containing(&self, point: Vec3) -> Option<u32> {
+        let reach = [Aabb { min: point, max: point }];
+        self.wedges.containing(point, |visit| self.tree.overlapping(&reach, visit))
     }
 }
 
@@ -246,19 +315,6 @@ impl Wedge {
             span.cut(n.dot(r0) - support - half, n.dot(r1) - support - half)?;
         }
         Some(span.enter)
-    }
-
-    /// Barycentric weights of a point of the triangle next to `p`.
-    fn weights(&self, p: Vec3) -> [f64; 3] {
-        let [a, b, c] = self.corners;
-        let (u, v, r) = (b - a, c - a, p - a);
-        let n = u.cross(v);
-        let nn = n.length_squared();
-        let w1 = r.cross(v).dot(n) / nn;
-        let w2 = u.cross(r).dot(n) / nn;
-        let w = [1.0 - w1 - w2, w1, w2].map(|w| w.clamp(0.0, 1.0));
-        let sum: f64 = w.iter().sum();
-        if sum.is_finite() && sum > 0.0 { w.map(|w| w / sum) } else { [1.0 / 3.0; 3] }
     }
 }
 

@@ -2,15 +2,22 @@
 
 mod boundary;
 mod csr;
+mod facing;
 mod ops;
+pub mod repair;
 mod tet_topology;
+mod tet_validity;
 mod topology;
+mod validity;
 
 pub use boundary::{BoundaryLoop, Components};
 pub use csr::{Csr, Incidence};
 pub use ops::SubMesh;
 pub use tet_topology::{BoundarySurface, TET_EDGES, TET_FACES, TetTopology};
+pub use tet_validity::TetReport;
+pub(crate) use topology::check_indices;
 pub use topology::{Topology, VertexKind};
+pub use validity::{MeshReport, SLIVER_ASPECT, Sliver};
 
 use crate::GeomError;
 use billow_num::Vec3;

@@ -369,3 +369,17 @@ pub(super) fn check_elements<const N: usize>(
         }
     })
 }
+
+/// Refuses elements that name missing vertices.
+pub(crate) fn check_indices<const N: usize>(
+    element: &'static str,
+    vertices: usize,
+    elements: &[[u32; N]],
+) -> Result<(), GeomError> {
+    for (number, e) in elements.iter().enumerate() {
+        if let Some(&index) = e.iter().find(|&&v| v as usize >= vertices) {
+            return Err(GeomError::IndexOutOfRange { element, number, index, vertices });
+        }
+    }
+    Ok(())
+}

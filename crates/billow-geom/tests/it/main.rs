@@ -8,4 +8,5 @@ mod mass;
 mod mesh;
 mod random;
 mod shapes;
+mod validity;
 mod wedge;

@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 use crate::shapes::meets;
-use billow_geom::wedge::{Visibility, Wedges};
+use billow_geom::wedge::{Visibility, WedgeTree, Wedges};
 use billow_geom::{TriMesh, shapes};
 use billow_num::{Affine3, Quat, Vec3};
 
@@ -318,4 +318,31 @@ fn bad_surfaces_are_refused() {
     broken.triangles[1][0] = 77;
     assert!(Wedges::new(&broken, 0.1).is_err());
     assert!(Wedges::new(&TriMesh::default(), 0.1).unwrap().is_empty());
+}
+
+#[test]
+fn the_hierarchy_answers_like_all_triangles() {
+    let mut random = Random::new(26);
+    for far in FAR {
+        let offset = Vec3::splat(far);
+        let mut mesh = wavy(15, offset);
+        let mut tree = WedgeTree::new(&mesh, 1e-3).unwrap();
+        for round in 0..3 {
+            let n = tree.wedges().len();
+            for _ in 0..1500 {
+                let p = random.vec(-1.1, 1.1);
+                let from = offset + Vec3::new(p.x, p.y, 0.2 * p.z);
+                let to = from + random.range(0.0, 0.6) * random.direction();
+                assert_eq!(tree.sight(from, to), tree.wedges().sight(from, to, all(n)));
+                assert_eq!(tree.clip(from, to), tree.wedges().clip(from, to, all(n)));
+                let near = mesh.positions[random.below(mesh.positions.len())] + 1e-3 * random.direction();
+                assert_eq!(tree.containing(near), tree.wedges().containing(near, all(n)));
+                assert_eq!(tree.sight(from, near), tree.wedges().sight(from, near, all(n)));
+            }
+            mesh.positions.iter_mut().for_each(|p| p.z += 0.05 * (p.x + f64::from(round)).sin());
+            tree.follow(&mesh).unwrap();
+        }
+        mesh.triangles.pop();
+        assert!(tree.follow(&mesh).unwrap_err().to_string().contains("391"));
+    }
 }

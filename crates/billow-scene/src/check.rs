@@ -1,8 +1,74 @@
-//! Judging a cached run: exact crossings, finite numbers, whole files, and the scene's own checks.
+//! Judging a cached run: exact crossings, finite numbers, inverted elements, whole files, and the scene's own checks.
+//!
+//! Every stored frame is read back and examined on its own; verdicts come in the order of the frames, whatever the
+//! number of threads.
 
-use crate::driver::{Progress, RunError};
+use crate::Scene;
+use crate::driver::{Auditor, Event, Progress, RunError, stored_scene};
+use crate::expr::Expr;
+use billow_io::cache::{Reader, Status};
+use billow_io::{Frame, Shape, Values};
+use billow_num::{Pose, Vec3, par};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Something that must be true of a finished run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Name in the scene file.
+    pub name: String,
+    /// Judge only runs that have this frame.
+    pub needs_frame: u32,
+    /// What is judged.
+    pub criterion: Criterion,
+}
+
+/// What a [`Check`] judges.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Criterion {
+    /// A statistic stays what it was in the first frame.
+    Constant {
+        /// Statistic.
+        statistic: String,
+        /// Change allowed, relative to the first value [-].
+        relative: f64,
+        /// Change allowed on top, in the statistic's unit.
+        absolute: f64,
+    },
+    /// A statistic stays within limits.
+    Range {
+        /// Statistic.
+        statistic: String,
+        /// Smallest value allowed.
+        min: f64,
+        /// Largest value allowed.
+        max: f64,
+    },
+    /// The centre of a body follows a path.
+    Path {
+        /// Body.
+        body: String,
+        /// Where it should be at time t [m].
+        position: [Expr; 3],
+        /// Largest distance allowed [m].
+        tolerance: f64,
+    },
+    /// A direction of a body turns over so many times.
+    Flips {
+        /// Body.
+        body: String,
+        /// Unit direction in the body.
+        axis: Vec3,
+        /// Fixed unit direction.
+        along: Vec3,
+        /// Fewest flips allowed.
+        at_least: u32,
+        /// Most flips allowed.
+        at_most: u32,
+    },
+}
 
 /// The verdict on one cached frame.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,6 +124,224 @@ impl CheckReport {
 
 /// Judges every cached frame of the run in `dir`, then the scene's own checks.
 pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<CheckReport, RunError> {
-    let _ = (threads, progress);
-    Err(RunError::Cache(format!("{}: not connected yet", dir.display())))
+    let reader = Reader::open(dir)?;
+    let mut problems = Vec::new();
+    let scene = match stored_scene(&reader) {
+        Ok(scene) => Some(scene),
+        Err(error) => {
+            problems.push(format!("the run's copy of its scene cannot be used: {error}"));
+            None
+        }
+    };
+    let expected = expected_frames(&reader, scene.as_ref());
+    problems.extend(missing(&reader, &expected));
+    let may_cross = scene.as_ref().map_or(Vec::new(), |s| s.output().may_cross.clone());
+    let frames = reader.frames();
+    progress.event(&Event::Started { first: 0, last: frames.len() as u32 });
+    let done = AtomicU32::new(0);
+    let judged = par::with_threads(threads, || {
+        par::map(frames.len(), |i| {
+            let judged = judge(&reader, frames[i], &may_cross);
+            let frame = done.fetch_add(1, Ordering::Relaxed) + 1;
+            progress.event(&Event::SubStep { frame, fraction: 1.0, time: 0.0 });
+            judged
+        })
+    });
+    let crossings = judged.iter().map(|(check, _)| check.crossings).sum();
+    let facts: Vec<Facts> = judged.iter().filter_map(|(_, facts)| facts.clone()).collect();
+    let checks =
+        scene.as_ref().map_or(Vec::new(), |s| s.checks().iter().map(|c| c.judge(s, &facts)).collect());
+    Ok(CheckReport {
+        frames: frames.len() as u32,
+        expected_frames: expected.len() as u32,
+        problems,
+        bad_frames: judged.into_iter().map(|j| j.0).filter(|c| !c.problems.is_empty()).collect(),
+        crossings,
+        checks,
+    })
+}
+
+/// The frames a finished run has.
+fn expected_frames(reader: &Reader, scene: Option<&Scene>) -> Vec<u32> {
+    let manifest = reader.manifest();
+    let every = scene.map_or(1, |s| s.output().every);
+    (manifest.first_frame..=manifest.last_frame)
+        .filter(|k| k.is_multiple_of(every) || *k == manifest.last_frame)
+        .collect()
+}
+
+/// What is missing from the run.
+fn missing(reader: &Reader, expected: &[u32]) -> Vec<String> {
+    let absent: Vec<u32> =
+        expected.iter().copied().filter(|k| reader.frames().binary_search(k).is_err()).collect();
+    let (Some(first), Some(last)) = (absent.first(), absent.last()) else { return Vec::new() };
+    let which = if first == last {
+        format!("frame {first}")
+    } else {
+        format!("{} frames from {first} to {last}", absent.len())
+    };
+    let why = match reader.status() {
+        Status::Finished => "although the run says it is finished".to_owned(),
+        Status::Running => "because the run is still being computed".to_owned(),
+        Status::Interrupted => "because the run was interrupted; resume it".to_owned(),
+        Status::Failed => match &reader.manifest().message {
+            Some(message) => format!("because the run failed: {message}"),
+            None => "because the run failed".to_owned(),
+        },
+    };
+    vec![format!("{which} missing {why}")]
+}
+
+/// What the scene's checks need to know of a frame.
+#[derive(Clone, Debug)]
+struct Facts {
+    index: u32,
+    time: f64,
+    poses: BTreeMap<String, Pose>,
+    stats: BTreeMap<String, f64>,
+}
+
+/// Judges one frame.
+fn judge(reader: &Reader, index: u32, may_cross: &[[String; 2]]) -> (FrameCheck, Option<Facts>) {
+    let mut check =
+        FrameCheck { frame: index, problems: Vec::new(), crossings: 0, non_finite: 0, inverted: 0 };
+    let frame = match reader.read(index) {
+        Ok(frame) => frame,
+        Err(error) => {
+            check.problems.push(error.to_string());
+            return (check, None);
+        }
+    };
+    count_non_finite(&frame, &mut check);
+    count_inverted(&frame, &mut check);
+    let audit = Auditor::new(may_cross).audit(&frame);
+    check.crossings = audit.pairs;
+    if let Some(first) = &audit.first {
+        check.problems.push(format!("{} crossing pairs, first {first}", audit.pairs));
+    }
+    let poses = frame.objects.iter().map(|o| (o.name.clone(), o.pose)).collect();
+    (check, Some(Facts { index, time: frame.time, poses, stats: frame.stats }))
+}
+
+fn count_non_finite(frame: &Frame, check: &mut FrameCheck) {
+    for object in &frame.objects {
+        let values = match &object.shape {
+            Shape::Grid(grid) => grid.values.iter().filter(|x| !x.is_finite()).count(),
+            shape => shape.positions().iter().filter(|p| !p.is_finite()).count(),
+        };
+        let attributes: usize = object.attributes.iter().map(|a| non_finite(&a.values)).sum();
+        let pose = usize::from(!(object.pose.position.is_finite() && object.pose.rotation.is_finite()));
+        let count = values + attributes + pose;
+        if count > 0 {
+            check.non_finite += count as u64;
+            check.problems.push(format!("`{}` has {count} values that are not finite", object.name));
+        }
+    }
+    for (name, x) in frame.stats.iter().filter(|(_, x)| !x.is_finite()) {
+        check.non_finite += 1;
+        check.problems.push(format!("statistic `{name}` is {x}"));
+    }
+}
+
+fn non_finite(values: &Values) -> usize {
+    match values {
+        Values::Scalar(v) => v.iter().filter(|x| !x.is_finite()).count(),
+        Values::Vector(v) => v.iter().flatten().filter(|x| !x.is_finite()).count(),
+        Values::Integer(_) => 0,
+    }
+}
+
+fn count_inverted(frame: &Frame, check: &mut FrameCheck) {
+    for object in &frame.objects {
+        let Shape::Tets { positions, tets } = &object.shape else { continue };
+        let at = |i: u32| positions.get(i as usize).copied().unwrap_or(Vec3::NAN);
+        let inverted = |t: &[u32; 4]| {
+            let [a, b, c, d] = t.map(at);
+            (b - a).cross(c - a).dot(d - a) <= 0.0
+        };
+        let count = tets.iter().filter(|t| inverted(t)).count();
+        if count > 0 {
+            check.inverted += count as u64;
+            check.problems.push(format!("`{}` has {count} tetrahedra turned inside out", object.name));
+        }
+    }
+}
+
+impl Check {
+    /// The verdict on a run whose frames are known by `facts`.
+    fn judge(&self, scene: &Scene, facts: &[Facts]) -> SceneCheck {
+        let last = facts.last().map_or(0, |f| f.index);
+        let (passed, message) = if facts.is_empty() || last < self.needs_frame {
+            (None, format!("needs frame {}, the run ends at {last}", self.needs_frame))
+        } else {
+            let (passed, message) = self.criterion.judge(scene, facts);
+            (Some(passed), message)
+        };
+        SceneCheck { name: self.name.clone(), passed, message }
+    }
+}
+
+impl Criterion {
+    fn judge(&self, scene: &Scene, facts: &[Facts]) -> (bool, String) {
+        match self {
+            Self::Constant { statistic, relative, absolute } => {
+                let values = series(facts, statistic);
+                let Some((_, first)) = values.first().copied() else { return absent(statistic) };
+                let allowed = relative * first.abs() + absolute;
+                let (time, worst) = largest(values.iter().map(|(t, x)| (*t, (x - first).abs())));
+                let message = format!(
+                    "{statistic} changes by at most {worst:.3e} (t = {time:.4} s) from {first:.6e}; allowed {allowed:.3e}"
+                );
+                (worst <= allowed, message)
+            }
+            Self::Range { statistic, min, max } => {
+                let values = series(facts, statistic);
+                if values.is_empty() {
+                    return absent(statistic);
+                }
+                let low = values.iter().map(|v| v.1).fold(f64::INFINITY, f64::min);
+                let high = values.iter().map(|v| v.1).fold(f64::NEG_INFINITY, f64::max);
+                let finite = values.iter().all(|v| v.1.is_finite());
+                let message =
+                    format!("{statistic} lies in {low:.6e} … {high:.6e}; allowed {min:.6e} … {max:.6e}");
+                (finite && low >= *min && high <= *max, message)
+            }
+            Self::Path { body, position, tolerance } => {
+                let centre = scene.bodies().iter().find(|b| b.name == *body).and_then(|b| b.mass);
+                let centre = centre.map_or(Vec3::ZERO, |m| m.centre);
+                let distances = facts.iter().filter_map(|f| {
+                    let expected = Vec3::from_array([0, 1, 2].map(|k| position[k].eval(f.time)));
+                    f.poses.get(body).map(|pose| (f.time, pose.point(centre).distance(expected)))
+                });
+                let (time, worst) = largest(distances);
+                let message = format!(
+                    "`{body}` is at most {worst:.3e} m (t = {time:.4} s) from its path; allowed {tolerance:.3e} m"
+                );
+                (worst <= *tolerance, message)
+            }
+            Self::Flips { body, axis, along, at_least, at_most } => {
+                let sides =
+                    facts.iter().filter_map(|f| f.poses.get(body)).map(|p| p.vector(*axis).dot(*along));
+                let sides: Vec<bool> = sides.filter(|s| s.abs() > 0.1).map(|s| s > 0.0).collect();
+                let flips = sides.windows(2).filter(|w| w[0] != w[1]).count() as u32;
+                let upper = if *at_most == u32::MAX { "any".to_owned() } else { at_most.to_string() };
+                let message = format!("`{body}` turns over {flips} times; allowed {at_least} to {upper}");
+                ((*at_least..=*at_most).contains(&flips), message)
+            }
+        }
+    }
+}
+
+fn absent(statistic: &str) -> (bool, String) {
+    (false, format!("the run has no statistic `{statistic}`"))
+}
+
+fn series(facts: &[Facts], statistic: &str) -> Vec<(f64, f64)> {
+    facts.iter().filter_map(|f| f.stats.get(statistic).map(|x| (f.time, *x))).collect()
+}
+
+/// The largest value with its time; NaN counts as infinitely large.
+fn largest(values: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    let nan_last = values.map(|(t, x)| (t, if x.is_nan() { f64::INFINITY } else { x }));
+    nan_last.fold((0.0, 0.0), |best, now| if now.1 > best.1 { now } else { best })
 }

@@ -1,12 +1,28 @@
 //! The driver: frames and sub-steps, retries, audit, cache, checkpoints, resume.
+//!
+//! After every kept frame the frame and the state are on disk, each whole or not at all, so that killing the process
+//! at any moment loses at most the frame being computed. Resuming continues from the last checkpoint bit for bit.
 
+mod advance;
+mod audit;
+mod bundle;
+mod drive;
 mod progress;
 mod report;
+mod simulation;
 
+pub use audit::{Auditor, FrameAudit, ObjectCrossing, OnCrossing};
+pub use bundle::stored_scene;
+pub use drive::{Plan, Watch, drive};
 pub use progress::{Event, Progress, Silent};
 pub use report::{FrameReport, RunError, RunReport};
+pub use simulation::{Simulation, StepError, StepErrorKind, StepReport};
 
 use crate::Scene;
+use crate::bodies::BodySimulation;
+use billow_io::cache::{Reader, Status, Writer};
+use billow_num::par;
+use billow_num::stages::Stages;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -42,12 +58,102 @@ pub struct ResumeOptions<'a> {
 
 /// Runs `scene` from its initial state into `options.out`.
 pub fn run(scene: &Scene, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
-    let _ = scene;
-    Err(RunError::Cache(format!("{}: not connected yet", options.out.display())))
+    let plan = scene.plan(options.frames.unwrap_or(scene.frames()));
+    let header = bundle::header(scene, plan.last);
+    let mut writer = match options.overwrite {
+        true => Writer::replace(&options.out, &header)?,
+        false => Writer::create(&options.out, &header)?,
+    };
+    bundle::store_files(scene, &writer)?;
+    let mut simulation = simulation(scene);
+    let watch = Watch { progress: options.progress, cancel: options.cancel };
+    let result = par::with_threads(options.threads, || drive(&mut simulation, &plan, 0, &mut writer, watch));
+    close(writer, result)
 }
 
 /// Continues the run in `dir` from its last checkpoint, bit for bit as if it had never stopped.
 pub fn resume(dir: &Path, options: &ResumeOptions<'_>) -> Result<RunReport, RunError> {
-    let _ = options;
-    Err(RunError::Cache(format!("{}: not connected yet", dir.display())))
+    let reader = Reader::open(dir)?;
+    let version = bundle::version_of(&reader)?;
+    if version != bundle::VERSION && !options.accept_other_version {
+        return Err(RunError::Refused {
+            dir: dir.to_owned(),
+            reason: format!("version {version} of the program began this run, this is {}", bundle::VERSION),
+            help: "continue with that version, or accept frames that may differ in the last bits \
+                   (--accept-other-version)"
+                .into(),
+        });
+    }
+    let scene = stored_scene(&reader)?;
+    let last = options.frames.unwrap_or(reader.manifest().last_frame);
+    let plan = scene.plan(last);
+    let mut simulation = simulation(&scene);
+    let kept = match reader.latest_checkpoint()? {
+        Some((frame, state)) => {
+            drive::restore(&mut simulation, &plan, frame, &state).map_err(|reason| RunError::Refused {
+                dir: dir.to_owned(),
+                reason: format!("the checkpoint of frame {frame} cannot be used: {reason}"),
+                help: "run the scene again into another directory".into(),
+            })?;
+            Some(frame)
+        }
+        None => None,
+    };
+    if let Some(frame) = kept.filter(|frame| *frame >= last) {
+        return nothing_left(&reader, frame, last);
+    }
+    let mut writer = Writer::resume(dir, kept)?;
+    if writer.manifest().last_frame != last {
+        writer.set_last_frame(last)?;
+    }
+    let watch = Watch { progress: options.progress, cancel: options.cancel };
+    let first = kept.map_or(0, |frame| frame + 1);
+    let result =
+        par::with_threads(options.threads, || drive(&mut simulation, &plan, first, &mut writer, watch));
+    close(writer, result)
+}
+
+fn simulation(scene: &Scene) -> BodySimulation {
+    let attributes = scene.output().attributes.clone();
+    BodySimulation::new(scene.bodies().to_vec(), scene.timing().clone(), attributes)
+}
+
+/// Writes how the run ended into its manifest.
+fn close(writer: Writer, result: Result<RunReport, RunError>) -> Result<RunReport, RunError> {
+    match result {
+        Ok(report) if report.cancelled => {
+            writer.finish(Status::Interrupted, Some("stopped on request"))?;
+            Ok(report)
+        }
+        Ok(report) => {
+            writer.finish(Status::Finished, None)?;
+            Ok(report)
+        }
+        Err(error) => {
+            // The first error is the one to report; a disk that is full may well refuse this too.
+            let _ = writer.finish(Status::Failed, Some(&error.to_string()));
+            Err(error)
+        }
+    }
+}
+
+/// The report on a run that already has all its frames.
+fn nothing_left(reader: &Reader, frame: u32, last: u32) -> Result<RunReport, RunError> {
+    if frame == last && reader.status() != Status::Finished {
+        // Killed after its last checkpoint, before it could say so.
+        Writer::resume(reader.dir(), frame)?.finish(Status::Finished, None)?;
+    }
+    Ok(RunReport {
+        dir: reader.dir().to_owned(),
+        first: frame + 1,
+        last: frame,
+        target: last,
+        cancelled: false,
+        frames: 0,
+        sub_steps: 0,
+        retries: 0,
+        crossings: 0,
+        stages: Stages::default(),
+        seconds: 0.0,
+    })
 }

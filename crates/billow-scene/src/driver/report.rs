@@ -1,5 +1,6 @@
 //! What a run has done, and why it could not go on.
 
+use super::advance::Stuck;
 use crate::Problems;
 use billow_num::Vec3;
 use billow_num::stages::Stages;
@@ -123,7 +124,10 @@ impl fmt::Display for RunError {
                     }
                     write!(f, ")")?;
                 }
-                write!(f, "; the sub-step was halved {halvings} times, down to {dt:e} s")
+                if *halvings > 0 {
+                    write!(f, "; the sub-step was halved {halvings} times, down to {dt:e} s")?;
+                }
+                Ok(())
             }
             Self::Crossing { frame, pairs, first } => {
                 write!(f, "frame {frame} has {pairs} crossing pairs of elements, first {first}")
@@ -133,3 +137,19 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+impl From<billow_io::Error> for RunError {
+    fn from(error: billow_io::Error) -> Self {
+        Self::Cache(error.to_string())
+    }
+}
+
+impl RunError {
+    /// A sub-step of `frame` that failed at its smallest length.
+    pub(crate) fn step(frame: u32, stuck: Stuck) -> Self {
+        let Stuck { time, dt, halvings, error } = stuck;
+        let reason = format!("{} in stage `{}`", error.reason, error.stage);
+        let (body, element, place) = (error.body, error.element, error.place);
+        Self::Step { frame, time, dt, halvings, body, element, place, reason }
+    }
+}

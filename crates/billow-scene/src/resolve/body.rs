@@ -1,0 +1,192 @@
+//! Bodies: mesh, material and motion put together.
+
+use super::mesh::MeshEntry;
+use super::{Turn, constant, find, finite, fixed_rotation, formula, turn};
+use crate::expr::Expr;
+use crate::material::Material;
+use crate::motion::{Flight, Motion, Script, Track, pose_about};
+use crate::read::declare::At;
+use crate::read::log::{Log, Span};
+use crate::read::values::Formula;
+use crate::scene::{Body, Timing};
+use crate::tables::{BodyTable, MotionTable, RotationTable, SceneTable};
+use billow_num::{Pose, Quat, Vec3};
+
+/// Most triangles and tetrahedra of all bodies together.
+const MOST_ELEMENTS: usize = 100_000_000;
+/// At most so many times are tried to see whether formulas stay finite.
+const MOST_PROBES: u32 = 4096;
+
+/// All bodies that could be made.
+pub(super) fn bodies(
+    table: &SceneTable,
+    meshes: &[Option<MeshEntry>],
+    parameters: &[(String, f64)],
+    timing: &Timing,
+    log: &mut Log,
+) -> Vec<Body> {
+    let mut bodies = Vec::new();
+    let mut elements = 0_usize;
+    for (name, body) in &table.body.0 {
+        let mesh = find(&body.mesh.0, body.mesh.span, "mesh", table.mesh.names(), log);
+        let material = match &body.material.value {
+            Some(wanted) => find(&wanted.0, body.material.span, "material", table.material.names(), log)
+                .map(|index| Material::resolve(&table.material.0[index].1)),
+            None => Some(Material::default()),
+        };
+        let mesh = mesh.and_then(|index| meshes[index].as_ref());
+        let maker = Maker { name: name.value.clone(), span: name.span, table: body, parameters, timing };
+        let motion = maker.motion(mesh, material, log);
+        let (Some(mesh), Some(material), Some(motion)) = (mesh, material, motion) else { continue };
+        elements = elements.saturating_add(mesh.shape.element_count());
+        if elements > MOST_ELEMENTS {
+            log.error(name.span, format!("the bodies have more than {MOST_ELEMENTS} elements together"));
+            break;
+        }
+        let mass = mesh.solid.map(|solid| solid.mass_model(material.density));
+        bodies.push(Body { name: name.value.clone(), shape: mesh.shape.clone(), material, motion, mass });
+    }
+    bodies
+}
+
+/// What is known about a body while its motion is made.
+struct Maker<'a> {
+    name: String,
+    span: Span,
+    table: &'a BodyTable,
+    parameters: &'a [(String, f64)],
+    timing: &'a Timing,
+}
+
+impl Maker<'_> {
+    fn motion(&self, mesh: Option<&MeshEntry>, material: Option<Material>, log: &mut Log) -> Option<Motion> {
+        match &self.table.motion {
+            None | Some(MotionTable::Static {}) => Some(Motion::Static(self.placement(log)?)),
+            Some(MotionTable::Scripted {}) => self.script(log).map(Motion::Scripted),
+            Some(MotionTable::Keyframed { times, positions, rotations, interpolation, extrapolation }) => {
+                let placement = self.placement_parts(log);
+                let keys = self.keys(times, positions, rotations, log);
+                let ((position, rotation), (positions, rotations)) = (placement?, keys?);
+                let track = Track {
+                    times: times.value.clone(),
+                    positions: positions.iter().map(|p| position + *p).collect(),
+                    rotations: rotations.iter().map(|q| (*q * rotation).normalize()).collect(),
+                    pivot: self.table.pivot.value,
+                    interpolation: interpolation.value,
+                    extrapolation: extrapolation.value,
+                };
+                Some(Motion::Keyframed(track.align()))
+            }
+            Some(MotionTable::Free { velocity, angular_velocity }) => {
+                let pose = self.placement(log);
+                let (mesh, material) = (mesh?, material?);
+                let Some(solid) = &mesh.solid else {
+                    log.error(
+                        self.table.mesh.span,
+                        format!("a free body needs a closed mesh, and {}", mesh.open_reason),
+                    )
+                    .help(
+                        "close the mesh, or weld its vertices with `weld`, or give the body another motion",
+                    );
+                    return None;
+                };
+                Some(Motion::Free(Flight {
+                    pose: pose?,
+                    velocity: velocity.value,
+                    angular_velocity: angular_velocity.value,
+                    mass: solid.mass_model(material.density),
+                }))
+            }
+        }
+    }
+
+    /// Position and orientation of a body that does not follow formulas.
+    fn placement_parts(&self, log: &mut Log) -> Option<(Vec3, Quat)> {
+        let position = self.table.position.value.each_ref().map(|f| constant(f, self.parameters, log));
+        let rotation = match &self.table.rotation.value {
+            Some(rotation) => fixed_rotation(rotation, self.table.rotation.span, self.parameters, log),
+            None => Some(Quat::IDENTITY),
+        };
+        let [x, y, z] = position;
+        Some((Vec3::new(x?, y?, z?), rotation?))
+    }
+
+    fn placement(&self, log: &mut Log) -> Option<Pose> {
+        self.placement_parts(log)
+            .map(|(position, rotation)| pose_about(self.table.pivot.value, position, rotation))
+    }
+
+    fn script(&self, log: &mut Log) -> Option<Script> {
+        let position = self.table.position.value.each_ref().map(|f| formula(f, self.parameters, log));
+        let turning = match &self.table.rotation.value {
+            Some(rotation) => turn(rotation, self.table.rotation.span, log),
+            None => Some(Turn::Fixed(Quat::IDENTITY)),
+        };
+        let (axis, degrees, rotation, degrees_text) = match turning? {
+            Turn::Fixed(q) => (Vec3::Z, Some(Expr::constant(0.0)), q, None),
+            Turn::About(axis, text) => {
+                (axis, formula(&text, self.parameters, log), Quat::IDENTITY, Some(text))
+            }
+        };
+        let ([Some(x), Some(y), Some(z)], Some(degrees)) = (position, degrees) else { return None };
+        let script = Script { position: [x, y, z], axis, degrees, rotation, pivot: self.table.pivot.value };
+        let texts = self.table.position.value.iter().zip(&script.position);
+        let texts = texts.chain(degrees_text.as_ref().map(|text| (text, &script.degrees)));
+        let all_finite = texts.fold(true, |ok, (text, expr)| ok & self.probe(text, expr, log));
+        all_finite.then_some(script)
+    }
+
+    /// Whether a formula is finite at every frame (of very long runs, at some of them).
+    fn probe(&self, text: &Formula, expr: &Expr, log: &mut Log) -> bool {
+        let stride = self.timing.frames / MOST_PROBES + 1;
+        (0..=self.timing.frames).step_by(stride as usize).all(|k| {
+            let t = f64::from(k) / self.timing.fps;
+            let x = expr.eval(t);
+            if x.is_finite() && x.abs() > 1e9 {
+                log.error(text.span, format!("the formula is {x} at t = {t} s")).label("must stay below 1e9");
+                return false;
+            }
+            finite(x, t, text.span, log).is_some()
+        })
+    }
+
+    /// Checks the lists of a keyframed motion against each other.
+    fn keys(
+        &self,
+        times: &At<Vec<f64>>,
+        positions: &At<Vec<Vec3>>,
+        rotations: &At<Vec<At<RotationTable>>>,
+        log: &mut Log,
+    ) -> Option<(Vec<Vec3>, Vec<Quat>)> {
+        let n = times.len();
+        let mut fine = true;
+        if let Some(k) = (1..n).find(|k| times[*k] <= times[*k - 1]) {
+            let message = format!("`times` must increase, but {} comes after {}", times[k], times[k - 1]);
+            log.error(times.span, message);
+            fine = false;
+        }
+        for (given, span, count, key) in [
+            (positions.given, positions.span, positions.len(), "positions"),
+            (rotations.given, rotations.span, rotations.len(), "rotations"),
+        ] {
+            if given && count != n {
+                log.error(span, format!("`{key}` has {count} values, but `times` has {n}"));
+                fine = false;
+            }
+        }
+        if !positions.given && !rotations.given {
+            log.error(self.span, format!("[body.{}] is keyframed but has no keys", self.name))
+                .help("give `positions` or `rotations`, one value for each of `times`");
+            fine = false;
+        }
+        let turns: Vec<Option<Quat>> =
+            rotations.iter().map(|r| fixed_rotation(&r.value, r.span, self.parameters, log)).collect();
+        let turns: Vec<Quat> = turns.into_iter().collect::<Option<_>>()?;
+        let or = |empty: bool, n: usize| if empty { n } else { 0 };
+        let positions =
+            positions.iter().copied().chain(std::iter::repeat_n(Vec3::ZERO, or(positions.is_empty(), n)));
+        let turns_missing = or(turns.is_empty(), n);
+        let rotations = turns.into_iter().chain(std::iter::repeat_n(Quat::IDENTITY, turns_missing));
+        fine.then(|| (positions.collect(), rotations.collect()))
+    }
+}

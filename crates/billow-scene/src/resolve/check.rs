@@ -1,0 +1,94 @@
+//! The scene's own checks: names found, formulas compiled.
+
+use super::{find, formula};
+use crate::bodies::BodySimulation;
+use crate::check::{Check, Criterion};
+use crate::expr::Expr;
+use crate::read::declare::At;
+use crate::read::log::{Log, nearest};
+use crate::scene::Body;
+use crate::tables::{CheckKind, SceneTable};
+use billow_num::Vec3;
+
+/// All checks that make sense.
+pub(super) fn checks(
+    table: &SceneTable,
+    bodies: &[Body],
+    parameters: &[(String, f64)],
+    log: &mut Log,
+) -> Vec<Check> {
+    let statistics = BodySimulation::statistic_names(bodies);
+    // A body with problems of its own has no statistics yet: do not report the consequence.
+    let complete = bodies.len() == table.body.0.len();
+    let mut all = Vec::new();
+    for (name, check) in &table.check.0 {
+        let criterion = match &check.kind {
+            CheckKind::Constant { statistic, relative, absolute } => {
+                known(statistic, &statistics, complete, log).map(|statistic| Criterion::Constant {
+                    statistic,
+                    relative: relative.value,
+                    absolute: absolute.value,
+                })
+            }
+            CheckKind::Range { statistic, min, max } => {
+                known(statistic, &statistics, complete, log).map(|statistic| {
+                    let (min, max) = (min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY));
+                    Criterion::Range { statistic, min, max }
+                })
+            }
+            CheckKind::Path { body, position, tolerance } => {
+                let found = find(&body.0, body.span, "body", table.body.names(), log);
+                let position = position.value.each_ref().map(|f| formula(f, parameters, log));
+                found.and(all_three(position)).map(|position| Criterion::Path {
+                    body: body.0.clone(),
+                    position,
+                    tolerance: tolerance.value,
+                })
+            }
+            CheckKind::Flips { body, axis, along, at_least, at_most } => {
+                let found = find(&body.0, body.span, "body", table.body.names(), log);
+                let (axis, along) = (direction(axis, log), direction(along, log));
+                found.and(axis.zip(along)).map(|(axis, along)| Criterion::Flips {
+                    body: body.0.clone(),
+                    axis,
+                    along,
+                    at_least: at_least.value,
+                    at_most: at_most.unwrap_or(u32::MAX),
+                })
+            }
+        };
+        if let Some(criterion) = criterion {
+            all.push(Check { name: name.value.clone(), needs_frame: check.needs_frame.value, criterion });
+        }
+    }
+    all
+}
+
+fn all_three([x, y, z]: [Option<Expr>; 3]) -> Option<[Expr; 3]> {
+    Some([x?, y?, z?])
+}
+
+fn direction(v: &At<Vec3>, log: &mut Log) -> Option<Vec3> {
+    let unit = v.value.try_normalize();
+    if unit.is_none() {
+        log.error(v.span, format!("{} has no direction", v.value));
+    }
+    unit
+}
+
+/// A statistic the run will have.
+fn known(name: &At<String>, statistics: &[String], complete: bool, log: &mut Log) -> Option<String> {
+    if statistics.contains(&name.value) {
+        return Some(name.value.clone());
+    }
+    if complete {
+        let help = match nearest(&name.value, statistics.iter().map(String::as_str)) {
+            Some(guess) => format!("did you mean \"{guess}\"?"),
+            None => {
+                format!("there are {}", statistics.iter().take(16).cloned().collect::<Vec<_>>().join(", "))
+            }
+        };
+        log.error(name.span, format!("there is no statistic called {:?}", name.value)).help(help);
+    }
+    None
+}

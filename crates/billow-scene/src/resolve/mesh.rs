@@ -1,0 +1,187 @@
+//! Meshes: made by generators or read from files, transformed, judged.
+
+use super::fixed_rotation;
+use crate::motion::MassModel;
+use crate::read::files::{Files, reason, relative_to};
+use crate::read::log::{Log, Span};
+use crate::read::values::PathText;
+use crate::tables::{AnyMesh, MeshTable, SceneTable, ShapeTable, TransformTable};
+use billow_geom::mass::{MassProperties, Matter};
+use billow_io::Shape;
+use billow_num::{Affine3, Mat3, Quat};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Most triangles or tetrahedra of all meshes of a scene together.
+const MOST_ELEMENTS: f64 = 20e6;
+
+/// A mesh ready for bodies.
+#[derive(Clone, Debug)]
+pub(super) struct MeshEntry {
+    pub(super) shape: Shape,
+    /// Mass properties at density 1, if the mesh bounds a solid.
+    pub(super) solid: Option<Solid>,
+    /// Why it does not, if it does not.
+    pub(super) open_reason: String,
+}
+
+/// Mass properties of a solid of density 1 kg/m³.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solid(MassProperties);
+
+impl Solid {
+    /// Mass and principal moments at the given density [kg/m³].
+    pub(super) fn mass_model(&self, density: f64) -> MassModel {
+        let frame = self.0.principal();
+        let axes = Mat3::from_quat(frame.pose.rotation);
+        MassModel::new(self.0.mass * density, self.0.centre, frame.moments * density, axes)
+    }
+}
+
+/// All meshes of the scene, in the order of the file; `None` for those with problems.
+pub(super) fn meshes(table: &SceneTable, files: &mut Files, log: &mut Log) -> Vec<Option<MeshEntry>> {
+    let mut budget = MOST_ELEMENTS;
+    let mut all = Vec::new();
+    for (name, mesh) in &table.mesh.0 {
+        if !table.body.0.iter().any(|(_, body)| body.mesh.0 == name.value) {
+            log.warning(name.span, format!("no body uses the mesh `{}`", name.value))
+                .help(format!("add a body with mesh = \"{}\", or remove the mesh", name.value));
+        }
+        all.push(entry(mesh, name.span, &mut budget, files, log));
+    }
+    all
+}
+
+fn entry(
+    table: &MeshTable,
+    span: Span,
+    budget: &mut f64,
+    files: &mut Files,
+    log: &mut Log,
+) -> Option<MeshEntry> {
+    let transform = transform(&table.transform.value, log);
+    let mesh = match (&table.shape, &table.file.value) {
+        (Some(shape), None) => generated(shape, span, budget, log)?,
+        (None, Some(file)) => from_file(file, table, budget, files, log)?,
+        (Some(_), Some(_)) => {
+            log.error(table.file.span, "a mesh has either a `shape` or a `file`, not both");
+            return None;
+        }
+        (None, None) => {
+            log.error(span, "a mesh needs a `shape` or a `file`").help("for example shape = \"icosphere\"");
+            return None;
+        }
+    };
+    Some(judged(mesh, &transform?))
+}
+
+/// Runs a generator, unless its result would be too large.
+fn generated(shape: &ShapeTable, span: Span, budget: &mut f64, log: &mut Log) -> Option<AnyMesh> {
+    let elements = shape.elements();
+    if elements > *budget {
+        let message = format!(
+            "this mesh would have {elements:.0} elements; all meshes of a scene together may have {MOST_ELEMENTS:.0}"
+        );
+        log.error(span, message).help("use fewer segments");
+        return None;
+    }
+    *budget -= elements;
+    match shape.build() {
+        Ok(mesh) => Some(mesh),
+        Err(error) => {
+            log.error(span, error.to_string());
+            None
+        }
+    }
+}
+
+/// Reads a mesh file.
+fn from_file(
+    file: &PathText,
+    table: &MeshTable,
+    budget: &mut f64,
+    files: &mut Files,
+    log: &mut Log,
+) -> Option<AnyMesh> {
+    let span = table.file.span;
+    let path = relative_to(&log.source(span.file).path, &file.0);
+    let bytes = match files.read(&path) {
+        Ok(bytes) => bytes,
+        Err(e) => {
+            log.error(span, format!("cannot read the mesh `{}`: {}", path.display(), reason(&e)))
+                .help("paths are relative to the scene file they are written in");
+            return None;
+        }
+    };
+    let imported = match parse(&path, bytes) {
+        Ok(imported) => imported,
+        Err(message) => {
+            log.error(span, message);
+            return None;
+        }
+    };
+    let triangles = imported.mesh.triangles.len() as f64;
+    if triangles > *budget || triangles == 0.0 {
+        let message = format!(
+            "`{}` has {triangles:.0} triangles; all meshes of a scene together may have 1 to {MOST_ELEMENTS:.0}",
+            path.display()
+        );
+        log.error(span, message);
+        return None;
+    }
+    *budget -= triangles;
+    for warning in &imported.warnings {
+        log.warning(span, format!("{}: {warning}", path.display()));
+    }
+    let mut mesh = imported.mesh;
+    if let Some(distance) = table.weld.value {
+        let _ = (distance, &mut mesh);
+    }
+    if let Some(vertex) = mesh.positions.iter().position(|p| !(p.is_finite() && p.abs().max_element() < 1e9))
+    {
+        log.error(span, format!("vertex {vertex} of `{}` is {}", path.display(), mesh.positions[vertex]))
+            .label("positions must be finite and below 1e9 m");
+        return None;
+    }
+    Some(AnyMesh::Triangles(mesh))
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Result<billow_io::formats::ImportedMesh, String> {
+    billow_io::formats::parse_mesh(path, bytes).map_err(|e| e.to_string())
+}
+
+fn transform(table: &TransformTable, log: &mut Log) -> Option<Affine3> {
+    let rotation = match &table.rotate.value {
+        Some(rotation) => fixed_rotation(rotation, table.rotate.span, &[], log)?,
+        None => Quat::IDENTITY,
+    };
+    Some(Affine3::from_scale_rotation_translation(table.scale.value.0, rotation, table.translate.value))
+}
+
+/// Places the mesh and finds out whether it bounds a solid.
+fn judged(mesh: AnyMesh, transform: &Affine3) -> MeshEntry {
+    let (shape, properties) = match mesh {
+        AnyMesh::Triangles(mesh) => {
+            let mesh = mesh.transformed(transform);
+            let properties = MassProperties::of_solid(&mesh, Matter::Density(1.0));
+            let (positions, triangles) = (Arc::new(mesh.positions), Arc::new(mesh.triangles));
+            (Shape::Triangles { positions, triangles }, properties)
+        }
+        AnyMesh::Tets(mesh) => {
+            let mesh = mesh.transformed(transform);
+            let properties = MassProperties::of_tets(&mesh, Matter::Density(1.0));
+            (Shape::Tets { positions: Arc::new(mesh.positions), tets: Arc::new(mesh.tets) }, properties)
+        }
+    };
+    match properties {
+        Ok(properties) => MeshEntry { shape, solid: Some(Solid(properties)), open_reason: String::new() },
+        Err(error) => MeshEntry { shape, solid: None, open_reason: plain_reason(&error) },
+    }
+}
+
+fn plain_reason(error: &billow_geom::GeomError) -> String {
+    match error {
+        billow_geom::GeomError::Mesh { problem, .. } => problem.clone(),
+        other => other.to_string(),
+    }
+}

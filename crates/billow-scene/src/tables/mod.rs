@@ -1,0 +1,303 @@
+//! The tables of a scene file, as written: the one place where keys, defaults, units and ranges are declared.
+
+mod shape;
+
+pub(crate) use shape::{AnyMesh, ShapeTable};
+
+use crate::motion::{Extrapolation, Interpolation};
+use crate::read::declare::{At, choice, table};
+use crate::read::keyword::keyword;
+use crate::read::values::{BodyName, Formula, MaterialName, MeshName, Named, PathText, Scale};
+use billow_num::Vec3;
+
+table! {
+    /// A scene: meshes and materials, the bodies made of them, how long to simulate and what to keep.
+    pub(crate) struct SceneTable {
+        /// Title, for people.
+        title: String = String::new();
+        /// What the scene shows, for people.
+        description: String = String::new();
+        /// Other scene files to build on, relative to this file. They are laid over each other in order and this file
+        /// over them: tables are merged key by key, any other value replaces the one below it.
+        include: Vec<PathText>;
+        /// How long and how finely to simulate.
+        simulation: SimulationTable;
+        /// Numbers that formulas may use by name, for example `speed = 2.5`.
+        parameter: Named<f64>;
+        /// Shapes: made by a generator or read from a file. A mesh appears in the scene when a body uses it.
+        mesh: Named<MeshTable>;
+        /// What bodies are made of.
+        material: Named<MaterialTable>;
+        /// The things in the scene.
+        body: Named<BodyTable>;
+        /// What to keep and where.
+        output: OutputTable;
+        /// What must be true of a finished run; `billow check` judges it.
+        check: Named<CheckTable>;
+    }
+}
+
+table! {
+    /// How long and how finely to simulate.
+    pub(crate) struct SimulationTable {
+        /// Number of the last frame; frame 0 is the initial state.
+        frames: u32 = 120 => range(0.0, 1e6);
+        /// Frames per second of simulated time.
+        fps: f64 = 24.0 => unit("1/s"), range(0.001, 1e6);
+        /// Steps per frame. More are slower and more accurate.
+        substeps: u32 = 4 => range(1.0, 1e5);
+        /// Acceleration of free bodies. The default is 9.80665 downward.
+        gravity: Option<Vec3> => unit("m/s²"), range(-1e6, 1e6);
+        /// The axis that points up; it decides the default gravity and how other programs show the result.
+        up: Up = Up::Z;
+        /// How often a step that fails may be cut in half before the run gives up.
+        max_halvings: u32 = 8 => range(0.0, 24.0);
+        /// Stop after so much computing time, leaving a run that can be resumed.
+        time_limit: Option<f64> => unit("s"), above(0.0), at_most(1e9);
+    }
+}
+
+keyword! {
+    /// The axis that points up.
+    pub enum Up {
+        /// y is up, as in many animation programs.
+        "y" Y,
+        /// z is up.
+        "z" Z,
+    }
+}
+
+table! {
+    /// A shape, from a generator (`shape`) or a file (`file`).
+    pub(crate) struct MeshTable {
+        /// Mesh file (.obj, .ply, .stl) relative to the scene file, instead of `shape`.
+        file: Option<PathText>;
+        /// Join vertices closer than this; files that repeat vertices need it to be closed. 0 joins only equal ones.
+        weld: Option<f64> => unit("m"), range(0.0, 1e3);
+        /// Scale, then turn, then move the mesh.
+        transform: TransformTable;
+        ..shape: Option<ShapeTable>;
+    }
+}
+
+table! {
+    /// Scale, then turn, then move.
+    pub(crate) struct TransformTable {
+        /// Movement.
+        translate: Vec3 = Vec3::ZERO => unit("m"), range(-1e9, 1e9);
+        /// Turn.
+        rotate: Option<RotationTable>;
+        /// One factor, or one per axis.
+        scale: Scale = Scale(Vec3::ONE) => above(0.0), at_most(1e9);
+    }
+}
+
+table! {
+    /// An orientation: `axis` with `degrees`, or `quaternion`, or `euler`.
+    pub(crate) struct RotationTable {
+        /// Axis of the turn; its length does not matter.
+        axis: Option<Vec3>;
+        /// Angle about `axis`, counter-clockwise seen from its tip.
+        degrees: Option<Formula> => unit("°");
+        /// Quaternion as x, y, z, w; its length does not matter.
+        quaternion: Option<[f64; 4]>;
+        /// Angles about the fixed x, y and z axes, applied in this order.
+        euler: Option<Vec3> => unit("°");
+    }
+}
+
+table! {
+    /// What a body is made of: a preset, with single values replaced.
+    pub(crate) struct MaterialTable {
+        /// Material to start from.
+        preset: Preset = Preset::Plastic;
+        /// Mass per volume of the solid material.
+        density: Option<f64> => unit("kg/m³"), above(0.0), at_most(1e6);
+        /// Coulomb friction coefficient against itself.
+        friction: Option<f64> => range(0.0, 10.0);
+        /// Part of the normal speed that survives an impact.
+        restitution: Option<f64> => range(0.0, 1.0);
+        /// Thickness of a sheet of it.
+        thickness: Option<f64> => unit("m"), above(0.0), at_most(1.0);
+        /// Red, green and blue of the surface, linear.
+        colour: Option<Vec3> => range(0.0, 1.0);
+    }
+}
+
+keyword! {
+    /// Materials with ready numbers.
+    pub enum Preset {
+        /// Aluminium.
+        "aluminium" Aluminium,
+        /// Brass.
+        "brass" Brass,
+        /// Plain-woven cotton.
+        "cotton" Cotton,
+        /// Heavy cotton twill.
+        "denim" Denim,
+        /// Soda-lime glass.
+        "glass" Glass,
+        /// Water ice at 0 °C.
+        "ice" Ice,
+        /// Vegetable-tanned leather.
+        "leather" Leather,
+        /// Hard plastic (ABS).
+        "plastic" Plastic,
+        /// Vulcanised rubber.
+        "rubber" Rubber,
+        /// Light plain-woven silk.
+        "silk" Silk,
+        /// Carbon steel.
+        "steel" Steel,
+        /// Granite.
+        "stone" Stone,
+        /// Water at 20 °C.
+        "water" Water,
+        /// Oak.
+        "wood" Wood,
+    }
+}
+
+table! {
+    /// A thing in the scene: a mesh, a material and a motion.
+    pub(crate) struct BodyTable {
+        /// Its shape.
+        mesh: MeshName;
+        /// What it is made of; hard plastic if not given.
+        material: Option<MaterialName>;
+        /// Position of the mesh's origin. With `motion = "scripted"` the components may be formulas of the time t.
+        position: [Formula; 3] = [0.0, 0.0, 0.0].map(Formula::number) => unit("m"), range(-1e9, 1e9);
+        /// Orientation. With `motion = "scripted"` its `degrees` may be a formula of the time t.
+        rotation: Option<RotationTable>;
+        /// Point of the mesh that `rotation` leaves in place.
+        pivot: Vec3 = Vec3::ZERO => unit("m"), range(-1e9, 1e9);
+        ..motion: Option<MotionTable>;
+    }
+}
+
+choice! {
+    /// How the body moves; without it the body stays where it is.
+    pub(crate) enum MotionTable by "motion" {
+        /// Stays where it is.
+        "static" Static {}
+        /// Follows keyframes, relative to the body's `position` and `rotation`. Between keys it turns the short way.
+        "keyframed" Keyframed {
+            /// Times of the keys, increasing.
+            times: Vec<f64> => unit("s"), range(-1e9, 1e9), at_least_values(1);
+            /// Displacement at each key; none if left out.
+            positions: Vec<Vec3> => unit("m"), range(-1e9, 1e9);
+            /// Turn about `pivot` at each key; none if left out.
+            rotations: Vec<At<RotationTable>>;
+            /// What happens between two keys.
+            interpolation: Interpolation = Interpolation::Smooth;
+            /// What happens before the first and after the last key.
+            extrapolation: Extrapolation = Extrapolation::Hold;
+        }
+        /// Follows formulas: `position` and `rotation.degrees` may contain the time t.
+        "scripted" Scripted {}
+        /// Flies freely: falls under gravity and tumbles without torque. The mesh must be closed.
+        "free" Free {
+            /// Velocity of the centre of mass at the start.
+            velocity: Vec3 = Vec3::ZERO => unit("m/s"), range(-1e8, 1e8);
+            /// Angular velocity at the start, in world axes.
+            angular_velocity: Vec3 = Vec3::ZERO => unit("rad/s"), range(-1e6, 1e6);
+        }
+    }
+}
+
+table! {
+    /// What to keep and where.
+    pub(crate) struct OutputTable {
+        /// Run directory, relative to the working directory; `out/NAME` if not given.
+        directory: Option<PathText>;
+        /// Keep every so many frames; the first and the last are always kept.
+        every: u32 = 1 => range(1.0, 1e6);
+        /// Data to keep with each body.
+        attributes: Vec<BodyAttribute> = vec![BodyAttribute::Colour, BodyAttribute::Velocity];
+        /// What to do about crossing triangles in a frame.
+        audit: AuditPolicy = AuditPolicy::Report;
+        /// Pairs of bodies that may cross, for example a post that stands in the ground.
+        may_cross: Vec<At<[BodyName; 2]>>;
+    }
+}
+
+keyword! {
+    /// Data kept with each body.
+    pub enum BodyAttribute {
+        /// Linear red, green, blue of its material.
+        "colour" Colour,
+        /// Velocity of its origin, or of its centre of mass in free flight [m/s].
+        "velocity" Velocity,
+        /// Angular velocity [rad/s].
+        "angular-velocity" AngularVelocity,
+        /// Mass [kg], of closed bodies.
+        "mass" Mass,
+    }
+}
+
+keyword! {
+    /// What to do about crossing triangles in a frame.
+    pub(crate) enum AuditPolicy {
+        /// Do not look.
+        "off" Off,
+        /// Count them in the report.
+        "report" Report,
+        /// End the run.
+        "fail" Fail,
+    }
+}
+
+table! {
+    /// Something that must be true of a finished run.
+    pub(crate) struct CheckTable {
+        /// Judge only runs that have at least this frame; shorter ones skip the check.
+        needs_frame: u32 = 0 => range(0.0, 1e6);
+        ..kind: CheckKind;
+    }
+}
+
+choice! {
+    /// What is judged.
+    pub(crate) enum CheckKind by "kind" {
+        /// A statistic of the run stays what it was in the first frame.
+        "constant" Constant {
+            /// Statistic, for example `ball.energy`.
+            statistic: String;
+            /// Largest change allowed, relative to the first value.
+            relative: f64 = 0.0 => at_least(0.0);
+            /// Largest change allowed, on top of that.
+            absolute: f64 = 0.0 => at_least(0.0);
+        }
+        /// A statistic stays within limits in every frame.
+        "range" Range {
+            /// Statistic, for example `ball.height`.
+            statistic: String;
+            /// Smallest value allowed.
+            min: Option<f64>;
+            /// Largest value allowed.
+            max: Option<f64>;
+        }
+        /// The centre of a body follows a path.
+        "path" Path {
+            /// Body.
+            body: BodyName;
+            /// Where its centre of mass (of a closed mesh; else its origin) should be, by formulas of the time t.
+            position: [Formula; 3] => unit("m");
+            /// Largest distance allowed.
+            tolerance: f64 = 1e-9 => unit("m"), at_least(0.0);
+        }
+        /// A direction of a body turns over so many times: its component along a fixed direction changes sign.
+        "flips" Flips {
+            /// Body.
+            body: BodyName;
+            /// Direction in the body's coordinates.
+            axis: Vec3;
+            /// Fixed direction.
+            along: Vec3;
+            /// Fewest flips allowed.
+            at_least: u32 = 0;
+            /// Most flips allowed.
+            at_most: Option<u32>;
+        }
+    }
+}

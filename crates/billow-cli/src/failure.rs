@@ -1,6 +1,7 @@
 //! How a command ends when it does not end well: a message and an exit code.
 
 use crate::diagnostics;
+use billow::io;
 use billow::scene::Problems;
 use billow::scene::driver::RunError;
 use std::fmt::Display;
@@ -69,6 +70,19 @@ impl Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self::BadScene(problems)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let message = error.to_string();
+        match error {
+            io::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Self::BadInput(message)
+            }
+            io::Error::Io { .. } | io::Error::DiskFull { .. } => Self::System(message),
+            _ => Self::BadInput(message),
+        }
     }
 }
 

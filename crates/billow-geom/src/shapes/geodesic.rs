@@ -9,8 +9,8 @@ use crate::{GeomError, TriMesh};
 use billow_num::Vec3;
 use std::collections::HashMap;
 
-/// A point of a subdivided complex: how often each corner counts, ascending by corner, zero weights left out.
-pub(super) type Weights = Vec<(u32, u32)>;
+/// A point of a subdivided complex: (corner, how often it counts), ascending by corner, padded with zeros.
+pub(super) type Weights = [(u32, u32); 4];
 
 /// The subdivision of a simplicial complex.
 pub(super) struct Lattice<const N: usize> {
@@ -34,7 +34,7 @@ pub(super) fn subdivide<const N: usize>(simplices: &[[u32; N]], n: u32) -> Latti
                 lattice.simplices.push(vertices.map(|x| {
                     let weights = weights(&sorted, &x, n);
                     *numbers.entry(weights).or_insert_with_key(|w| {
-                        lattice.points.push(w.clone());
+                        lattice.points.push(*w);
                         lattice.points.len() as u32 - 1
                     })
                 }));
@@ -82,19 +82,17 @@ fn lattice_path<const N: usize>(base: [u32; N], path: &[usize], n: u32) -> Optio
 }
 
 fn weights<const N: usize>(corners: &[u32; N], x: &[u32; N], n: u32) -> Weights {
-    let coordinate = |k: usize| {
-        if k == 0 {
-            n
-        } else if k < N {
-            x[k - 1]
-        } else {
-            0
+    let level = |k: usize| if k == 0 { n } else { x[k - 1] };
+    let mut weights = [(0, 0); 4];
+    let mut used = 0;
+    for k in 0..N {
+        let w = level(k) - if k + 1 < N { level(k + 1) } else { 0 };
+        if w > 0 {
+            weights[used] = (corners[k], w);
+            used += 1;
         }
-    };
-    (0..N)
-        .map(|k| (corners[k], coordinate(k) - if k + 1 < N { coordinate(k + 1) } else { 0 }))
-        .filter(|&(_, w)| w > 0)
-        .collect()
+    }
+    weights
 }
 
 /// The corners of a regular icosahedron on the unit sphere.

@@ -55,7 +55,7 @@ pub fn tet_ball(radius: f64, layers: u32) -> Result<TetMesh, GeomError> {
     let simplices = faces.map(|[a, b, c]| [a, b, c, CENTRE]);
     let lattice = subdivide(&simplices, layers);
     let point = |weights: &Weights| {
-        let outer = weights.iter().filter(|&&(c, _)| c != CENTRE);
+        let outer = weights.iter().filter(|&&(c, w)| c != CENTRE && w > 0);
         let layer: u32 = outer.clone().map(|&(_, w)| w).sum();
         let direction: Vec3 = outer.map(|&(c, w)| f64::from(w) * corners[c as usize]).sum();
         radius * f64::from(layer) / f64::from(layers) * direction.normalize_or_zero()

@@ -2,8 +2,8 @@
 
 use crate::random::Random;
 use billow_geom::mesh::{Topology, VertexKind};
-use billow_geom::{GeomError, TetMesh};
-use billow_num::{Vec3, par};
+use billow_geom::{GeomError, TetMesh, TriMesh, shapes};
+use billow_num::{Affine3, Mat3, Quat, Vec3, par};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn soup(random: &mut Random, vertices: usize, triangles: usize) -> Vec<[u32; 3]> {
@@ -257,4 +257,74 @@ fn skin_of_two_tetrahedra_is_closed_and_outward() {
     }
     assert_eq!(topology.vertex_tets(1), [0, 1]);
     assert!(topology.vertex_edges(5).is_empty() && topology.crowded_faces().is_empty());
+}
+
+#[test]
+fn measures_follow_affine_maps() {
+    let mesh = shapes::Bone::default().mesh().unwrap();
+    let (area, volume) = (mesh.area(), mesh.volume());
+    // A rotation keeps both, a mirror image too, and a stretch multiplies the volume by its determinant.
+    let turn = Affine3::from_rotation_translation(Quat::from_rotation_y(0.7), Vec3::new(1e4, -2e4, 3e4));
+    let turned = mesh.clone().transformed(&turn);
+    assert!((turned.area() - area).abs() < 1e-10 * area && (turned.volume() - volume).abs() < 1e-9 * volume);
+    let mirror = Affine3::from_mat3(Mat3::from_diagonal(Vec3::new(-1.0, 1.0, 1.0)));
+    assert!((mesh.clone().transformed(&mirror).volume() - volume).abs() < 1e-14 * volume);
+    let stretch = Affine3::from_mat3(Mat3::from_diagonal(Vec3::new(2.0, 3.0, 0.5)));
+    assert!((mesh.clone().transformed(&stretch).volume() - 3.0 * volume).abs() < 1e-13 * volume);
+    let mut inside_out = mesh.clone();
+    inside_out.flip();
+    assert_eq!(inside_out.volume(), -volume);
+    assert!((mesh.triangle_areas().iter().sum::<f64>() - area).abs() < 1e-13 * area);
+}
+
+#[test]
+fn normals_point_away_from_the_middle_of_a_ball() {
+    let mesh = shapes::icosphere(2.0, 8).unwrap();
+    for (n, p) in mesh.vertex_normals().iter().zip(&mesh.positions) {
+        assert!((n.length() - 1.0).abs() < 1e-15 && n.dot(p.normalize()) > 0.9999);
+    }
+    for (t, n) in mesh.triangle_normals().iter().enumerate() {
+        let [a, b, c] = mesh.corners(t);
+        assert!(n.dot(a + b + c) > 0.0 && n.dot(b - a).abs() < 1e-14 && n.dot(c - a).abs() < 1e-14);
+    }
+    // Area weights: on a cube corner whose faces are cut differently the normal still is the diagonal.
+    let cube = shapes::cuboid(Vec3::ONE, [1, 1, 1]).unwrap();
+    for n in cube.vertex_normals() {
+        assert!(n.abs().min_element() > 0.3, "{n}");
+    }
+}
+
+#[test]
+fn midpoint_subdivision_keeps_the_surface() {
+    let mesh = shapes::Gear::default().mesh().unwrap();
+    let topology = mesh.topology().unwrap();
+    let fine = mesh.subdivided(&topology);
+    assert_eq!(fine.triangles.len(), 4 * mesh.triangles.len());
+    assert_eq!(fine.positions.len(), mesh.positions.len() + topology.edge_count());
+    assert!((fine.area() - mesh.area()).abs() < 1e-13 && (fine.volume() - mesh.volume()).abs() < 1e-13);
+    let after = fine.topology().unwrap();
+    assert!(after.is_closed() && after.is_manifold() && after.is_oriented());
+    for t in 0..mesh.triangles.len() {
+        let quarter = 0.25 * mesh.area_vector(t);
+        assert!((4 * t..4 * t + 4).all(|k| fine.area_vector(k).distance(quarter) < 1e-15));
+    }
+}
+
+#[test]
+fn components_come_apart_and_together() {
+    let parts = [
+        shapes::Ring::default().mesh().unwrap(),
+        shapes::icosphere(0.2, 3).unwrap(),
+        shapes::Tee::default().mesh().unwrap(),
+    ];
+    let whole = TriMesh::merged(&parts);
+    let components = whole.topology().unwrap().components();
+    assert_eq!(components.count(), 3);
+    let mut first = 0;
+    for (c, part) in parts.iter().enumerate() {
+        let piece = whole.extract(components.triangles(c as u32));
+        assert_eq!(&piece.mesh, part);
+        assert!(piece.vertices.iter().copied().eq(first..first + part.positions.len() as u32));
+        first += part.positions.len() as u32;
+    }
 }

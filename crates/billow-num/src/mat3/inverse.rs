@@ -30,7 +30,7 @@ fn by_cofactors(a: &Mat3) -> Option<Mat3> {
     let x = c.transpose() * (1.0 / det);
     let residual = Mat3::IDENTITY - *a * x;
     // The step squares the residual, so it must start small; a determinant of pure rounding does not pass.
-    (norm(&residual) < 1e-6).then(|| x + x * residual)
+    (norm_squared(&residual) < 1e-12).then(|| x + x * residual)
 }
 
 fn by_singular_values(a: &Mat3) -> Mat3 {
@@ -46,11 +46,11 @@ pub(super) fn cofactors(a: &Mat3) -> Mat3 {
 }
 
 fn condition(a: &Mat3, inverse: &Mat3) -> f64 {
-    norm(a) * norm(inverse)
+    (norm_squared(a) * norm_squared(inverse)).sqrt()
 }
 
-fn norm(a: &Mat3) -> f64 {
-    (a.x_axis.length_squared() + a.y_axis.length_squared() + a.z_axis.length_squared()).sqrt()
+fn norm_squared(a: &Mat3) -> f64 {
+    a.x_axis.length_squared() + a.y_axis.length_squared() + a.z_axis.length_squared()
 }
 
 #[cfg(test)]

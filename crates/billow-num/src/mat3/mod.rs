@@ -23,21 +23,25 @@ fn scaled(a: &Mat3) -> (Mat3, f64) {
     if largest == 0.0 || !a.is_finite() {
         return (*a, 1.0);
     }
-    let power = power_of_two(largest);
-    // Two exact multiplications, because 1/power overflows for subnormal matrices.
-    let half = power_of_two(power.sqrt());
-    (*a * (1.0 / half) * (half / power), power)
+    let exponent = largest.to_bits() >> 52;
+    if (1..=2045).contains(&exponent) {
+        let (power, inverse) = (f64::from_bits(exponent << 52), f64::from_bits((2046 - exponent) << 52));
+        return (*a * inverse, power);
+    }
+    scaled_at_the_limits(a, largest)
 }
 
-/// The largest power of two not above the positive finite `x`.
-fn power_of_two(x: f64) -> f64 {
-    const MANTISSA: u64 = (1 << 52) - 1;
-    if x >= f64::MIN_POSITIVE {
-        f64::from_bits(x.to_bits() & !MANTISSA)
+/// The same for subnormal and the very largest matrices, by two exact steps.
+#[cold]
+fn scaled_at_the_limits(a: &Mat3, largest: f64) -> (Mat3, f64) {
+    let power = if largest >= 1.0 {
+        2.0f64.powi(1023)
     } else {
         // Subnormal: keep the leading bit.
-        f64::from_bits(1 << (63 - x.to_bits().leading_zeros()))
-    }
+        f64::from_bits(1 << (63 - largest.to_bits().leading_zeros()))
+    };
+    let half = if largest >= 1.0 { 2.0f64.powi(511) } else { 2.0f64.powi(-511) };
+    (*a * (1.0 / half) * (half / power), power)
 }
 
 #[cfg(test)]

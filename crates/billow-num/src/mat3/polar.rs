@@ -19,6 +19,9 @@ pub struct Polar {
 /// Below this det A / |A|³ (Frobenius) the singular values take over: Newton would need many more steps.
 const NEARLY_SINGULAR: f64 = 1e-4;
 
+/// Squared step below which Newton's iteration converges quadratically without scaling.
+const SCALING_ENDS: f64 = 1e-2;
+
 /// The polar decomposition of `a`.
 pub fn polar(a: &Mat3) -> Polar {
     let (m, _) = scaled(a);
@@ -37,13 +40,18 @@ fn rotation_by_newton(a: &Mat3) -> Option<Mat3> {
     if a.determinant().partial_cmp(&(NEARLY_SINGULAR * size * size.sqrt()))? != std::cmp::Ordering::Greater {
         return None;
     }
+    let mut moved = f64::INFINITY;
     for _ in 0..16 {
         let c = cofactors(&x);
         let det = x.x_axis.dot(c.x_axis);
-        // γ² = |X⁻¹| / |X| brings both terms to one size.
-        let gamma = (frobenius_squared(&c).sqrt() / (det * size.sqrt())).sqrt();
+        // γ² = |X⁻¹| / |X| brings both terms to one size; close to the rotation it is one.
+        let gamma = if moved > SCALING_ENDS {
+            (frobenius_squared(&c) / (det * det * size)).sqrt().sqrt()
+        } else {
+            1.0
+        };
         let next = x * (0.5 * gamma) + c * (0.5 / (gamma * det));
-        let moved = frobenius_squared(&(next - x));
+        moved = frobenius_squared(&(next - x));
         x = next;
         size = frobenius_squared(&x);
         // Convergence is quadratic: a step of 1e-8 leaves an error of 1e-16.

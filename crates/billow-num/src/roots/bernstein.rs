@@ -77,7 +77,7 @@ impl<const N: usize> Bernstein<N> {
         let mut left = self.0;
         for round in 1..N {
             for k in 0..N - round {
-                right[k] = (right[k] + right[k + 1]).half();
+                right[k] = right[k].average(right[k + 1]);
             }
             left[round] = right[0];
         }

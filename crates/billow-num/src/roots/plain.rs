@@ -157,7 +157,8 @@ fn balanced<const N: usize>(c: [f64; N]) -> ([f64; N], f64) {
     if c.iter().any(|x| !x.is_finite()) {
         return (c, 1.0);
     }
-    let exponent = |x: f64| if x == 0.0 { None } else { Some(x.abs().log2().floor() as i32) };
+    // From the bits; subnormal numbers count as the smallest normal ones.
+    let exponent = |x: f64| if x == 0.0 { None } else { Some(((x.to_bits() >> 52) & 0x7ff) as i32 - 1023) };
     let shift = match (exponent(c[0]), exponent(c[N - 1])) {
         (Some(first), Some(last)) => ((first - last) / (N as i32 - 1)).clamp(-1000, 1000),
         _ => 0,

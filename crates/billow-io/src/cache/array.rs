@@ -1,7 +1,8 @@
 //! Typed arrays as bytes: element layouts, content hashes, and their packed form in a payload.
 
-use super::codec::{self, Kind, Packed};
+use super::codec::{self, Component, Kind, Packed};
 use super::payload::Cursor;
+use super::predict::Predictor;
 use billow_num::Vec3;
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -28,7 +29,7 @@ fn u32_at(bytes: &[u8], k: usize) -> u32 {
 
 impl Element for Vec3 {
     const CODE: u8 = 1;
-    const KIND: Kind = Kind { width: 8, components: 3, float: true };
+    const KIND: Kind = Kind { component: Component::F64, components: 3 };
     fn put(&self, out: &mut Vec<u8>) {
         out.extend(self.x.to_le_bytes());
         out.extend(self.y.to_le_bytes());
@@ -41,7 +42,7 @@ impl Element for Vec3 {
 
 impl<const N: usize> Element for [u32; N] {
     const CODE: u8 = 16 + N as u8;
-    const KIND: Kind = Kind { width: 4, components: N, float: false };
+    const KIND: Kind = Kind { component: Component::U32, components: N };
     fn put(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|x| out.extend(x.to_le_bytes()));
     }
@@ -52,7 +53,7 @@ impl<const N: usize> Element for [u32; N] {
 
 impl Element for i32 {
     const CODE: u8 = 2;
-    const KIND: Kind = Kind { width: 4, components: 1, float: false };
+    const KIND: Kind = Kind { component: Component::U32, components: 1 };
     fn put(&self, out: &mut Vec<u8>) {
         out.extend(self.to_le_bytes());
     }
@@ -63,7 +64,7 @@ impl Element for i32 {
 
 impl Element for f32 {
     const CODE: u8 = 3;
-    const KIND: Kind = Kind { width: 4, components: 1, float: true };
+    const KIND: Kind = Kind { component: Component::F32, components: 1 };
     fn put(&self, out: &mut Vec<u8>) {
         out.extend(self.to_le_bytes());
     }
@@ -74,7 +75,7 @@ impl Element for f32 {
 
 impl Element for [f32; 3] {
     const CODE: u8 = 4;
-    const KIND: Kind = Kind { width: 4, components: 3, float: true };
+    const KIND: Kind = Kind { component: Component::F32, components: 3 };
     fn put(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|x| out.extend(x.to_le_bytes()));
     }
@@ -100,7 +101,9 @@ pub(crate) fn put<T: Element>(out: &mut Vec<u8>, raw: &[u8]) {
     let packed = codec::pack(T::KIND, raw);
     out.push(T::CODE);
     out.extend(((raw.len() / T::KIND.stride()) as u64).to_le_bytes());
-    out.extend([packed.codec, packed.order]);
+    let (predictor, row) = packed.predictor.code();
+    out.extend([packed.codec, predictor]);
+    out.extend(row.to_le_bytes());
     out.extend((packed.bytes.len() as u64).to_le_bytes());
     out.extend_from_slice(&packed.bytes);
 }
@@ -112,9 +115,11 @@ pub(crate) fn get<T: Element>(from: &mut Cursor<'_>) -> Result<Vec<T>, String> {
         return Err(format!("an array of element type {code} stands where type {} belongs", T::CODE));
     }
     let count = usize::try_from(from.u64()?).map_err(|e| e.to_string())?;
-    let (codec, order) = (from.u8()?, from.u8()?);
+    let (codec, predictor, row) = (from.u8()?, from.u8()?, from.u32()?);
+    let predictor = Predictor::from_code(predictor, row)
+        .ok_or_else(|| format!("unknown predictor {predictor} with rows of {row}"))?;
     let len = from.u64()?;
     let bytes = Cow::Borrowed(from.bytes(len)?);
-    let raw = codec::unpack(T::KIND, count, &Packed { codec, order, bytes })?;
+    let raw = codec::unpack(T::KIND, count, &Packed { codec, predictor, bytes })?;
     Ok(raw.chunks_exact(T::KIND.stride()).map(T::get).collect())
 }

@@ -21,6 +21,7 @@ mod layout;
 mod lock;
 mod manifest;
 mod payload;
+mod predict;
 mod reader;
 mod writer;
 

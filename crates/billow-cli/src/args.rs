@@ -1,6 +1,7 @@
 //! The command line: what may be typed, and the help that teaches it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// Physics-based animation: cloth, shells, soft solids, rigid bodies, smoke and water that meet without leaks
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 Examples:
   billow gallery                      list the built-in scenes
   billow run tumble                   simulate one of them
+  billow view out/tumble              look at it in the browser
   billow check out/tumble             audit every frame exactly
   billow export out/tumble -f usd     open the result in Blender or Houdini
 
@@ -30,6 +32,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Export(ExportArgs),
     Info(InfoArgs),
+    View(ViewArgs),
     Gallery(GalleryArgs),
     Schema(SchemaArgs),
     Bench(BenchArgs),
@@ -42,6 +45,7 @@ pub(crate) enum Command {
 Examples:
   billow run tumble                             a gallery scene into out/tumble
   billow run shot.toml -o /data/shot            a scene file into a folder of your choice
+  billow run tumble --view                      watch it in the browser while it computes
   billow run tumble --frames 0..48              stop after frame 48
   billow run tumble --set simulation.substeps=16 --set body.wingnut.angular_velocity='[0, 9, 0.1]'
   billow run tumble --json | tail -n 1 | jq .seconds_per_frame
@@ -63,6 +67,11 @@ pub(crate) struct RunArgs {
     /// Change a value of the scene file, by its dotted path; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Show the run in the browser while it computes, and until Ctrl-C afterwards
+    #[arg(long)]
+    pub(crate) view: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -149,6 +158,62 @@ pub(crate) struct InfoArgs {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+/// Show a run in the browser, finished or still computing
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow view out/tumble                       open the viewer; Ctrl-C ends it
+  billow view out/tumble --no-open             only print the address, for example over SSH:
+  ssh -L 8000:127.0.0.1:8000 HOST billow view out/tumble --bind 127.0.0.1:8000
+  billow run tumble --view                     watch a simulation as it runs
+
+The page is served on this machine alone unless --bind says otherwise, and only to who knows its address: that holds a
+random token, new each time.")]
+pub(crate) struct ViewArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
+    /// Print the page's address as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where the viewer's page is served.
+#[derive(Args, Debug)]
+pub(crate) struct PageArgs {
+    /// Address to serve the viewer on, with an optional port [default: a free port of 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    pub(crate) bind: Option<Bind>,
+    /// Host name under which the viewer may be reached, besides localhost and numeric addresses; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<String>,
+    /// Print the viewer's address without opening a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+/// An address to listen on: `ADDRESS` or `ADDRESS:PORT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bind(pub(crate) SocketAddr);
+
+impl std::str::FromStr for Bind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numeric = text.replacen("localhost", "127.0.0.1", 1);
+        let address = numeric
+            .parse::<SocketAddr>()
+            .or_else(|_| numeric.trim_matches(['[', ']']).parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 0)));
+        address.map(Self).map_err(|_| {
+            format!(
+                "`{text}` is no address to listen on; write for example 127.0.0.1:8000, 0.0.0.0 or [::1]:8000"
+            )
+        })
+    }
 }
 
 /// List, show or copy the built-in scenes

@@ -40,6 +40,7 @@ impl Command {
             Self::Info(a) => a.common.json,
             Self::Bench(a) => a.common.json,
             Self::Gallery(a) => a.json,
+            Self::View(a) => a.json,
             Self::Schema(_) | Self::Completions(_) => false,
         }
     }

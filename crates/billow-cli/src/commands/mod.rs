@@ -11,6 +11,7 @@ mod resume;
 mod run;
 mod schema;
 mod summary;
+mod view;
 
 use crate::args::Command;
 use crate::failure::Failure;
@@ -24,6 +25,7 @@ pub(crate) fn dispatch(command: Command, output: Output) -> Result<(), Failure> 
         Command::Check(args) => check::check(&args, output),
         Command::Export(args) => export::export(&args, output),
         Command::Info(args) => info::info(&args, output),
+        Command::View(args) => view::view(&args, output),
         Command::Gallery(args) => gallery::gallery(&args, output),
         Command::Schema(_) => schema::schema(),
         Command::Bench(args) => bench::bench(&args, output),

@@ -1,12 +1,12 @@
 //! `billow run`.
 
-use super::{interrupt, summary};
+use super::{interrupt, summary, view};
 use crate::args::RunArgs;
 use crate::diagnostics;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Bar;
-use billow::scene::driver::{self, RunOptions, RunReport};
+use billow::scene::driver::{self, Event, Progress, RunOptions, RunReport};
 use billow::scene::{Loader, Scene, gallery};
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,15 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
         None => fresh_folder(scene.output_directory().unwrap_or(&Path::new("out").join(scene.name()))),
     };
     output.say(format!("{}: frames 0 to {} into {}", scene.title(), last_frame(args, &scene), out.display()));
-    let report = {
+    let page = args.view.then(|| view::watch(&out, &args.page, output)).transpose()?;
+    let outcome = {
         let bar = Bar::new(scene.name(), output.quiet);
+        let progress = |event: &Event<'_>| {
+            bar.event(event);
+            if let (Some(page), Event::SubStep { frame, fraction, .. }) = (&page, event) {
+                page.report_progress(*frame, *fraction);
+            }
+        };
         driver::run(
             &scene,
             &RunOptions {
@@ -29,12 +36,21 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
                 frames: args.frames.and_then(|range| range.last),
                 threads: args.common.threads,
                 overwrite: args.overwrite,
-                progress: &bar,
+                progress: &progress,
                 cancel: interrupt::flag(),
             },
-        )?
+        )
     };
-    finish(&report, output)
+    let interrupted = outcome.as_ref().is_ok_and(|report| report.cancelled);
+    let outcome = outcome.map_err(Failure::from).and_then(|report| finish(&report, output));
+    if let (Some(page), false) = (&page, interrupted) {
+        if let Err(failure) = &outcome {
+            output.say(failure.plain());
+        }
+        output.say(format!("still showing it at {}; Ctrl-C ends it", page.url()));
+        interrupt::wait();
+    }
+    outcome
 }
 
 /// Says how a run ended and what can be done with it; an interrupted one is a failure with its own exit code.

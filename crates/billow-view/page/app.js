@@ -47,6 +47,8 @@ export class App {
     this.rows = [];
     /** @type {Table["bounds"]} */
     this.tableBounds = null;
+    /** @type {Vec3[]} The outermost points of the frames known so far. */
+    this.hull = [];
     /** @type {Table["fields"]} */
     this.fieldRanges = {};
     /** @type {import("./renderer.js").View} */
@@ -74,6 +76,7 @@ export class App {
     /** Whether it is known what there is to see, and whether the camera has been placed once. */
     this.hasBox = false;
     this.placed = false;
+    this.hullUsed = false;
     this.link = readLink(location.hash);
     this.pending = false;
     this.before = 0;
@@ -135,6 +138,7 @@ export class App {
       this.player.shown = null;
       this.rows = [];
       this.tableBounds = null;
+      this.hull = [];
       this.fieldRanges = {};
       this.legend.seen.clear();
     }
@@ -166,6 +170,7 @@ export class App {
       if (table.rows.length === 0) break;
       this.rows.push(...table.rows);
       this.tableBounds = table.bounds;
+      this.hull = table.hull;
       this.fieldRanges = table.fields;
     }
     this.plots.update();
@@ -202,7 +207,8 @@ export class App {
     if (!box) return;
     const size = Math.max(length(sub(box[1], box[0])), 1e-9);
     const before = length(sub(renderer.box[1], renderer.box[0]));
-    const grown = !this.hasBox || size > 1.02 * before;
+    const grown = !this.hasBox || size > 1.02 * before || this.hull.length > 0 !== this.hullUsed;
+    this.hullUsed = this.hull.length > 0;
     this.hasBox = true;
     renderer.box = box;
     this.camera.extent = size;
@@ -230,7 +236,7 @@ export class App {
         const d = this.upright(look.direction);
         this.camera.stand(/** @type {Vec3} */ (d.map((x) => -x)), [0, 0, 0]);
       }
-      this.camera.frame(this.renderer.box, this.aspect, at || first);
+      this.camera.frame(this.everything(), this.aspect, at || first);
     }
     this.invalidate();
   }
@@ -239,6 +245,11 @@ export class App {
   upright(v) {
     const [x, y, z] = transform(this.renderer.upright, v);
     return [x, y, z];
+  }
+
+  /** Points that bound everything in the run, as far as it is known. */
+  everything() {
+    return this.hull.length > 0 ? this.hull.map((p) => this.upright(p)) : corners(this.renderer.box);
   }
 
   get aspect() {
@@ -266,7 +277,7 @@ export class App {
     if (width === this.canvas.width && height === this.canvas.height) return;
     this.canvas.width = width;
     this.canvas.height = height;
-    if (this.autoFrame && this.hasBox) this.camera.frame(this.renderer.box, this.aspect, true);
+    if (this.autoFrame && this.hasBox) this.camera.frame(this.everything(), this.aspect, true);
     // At once, so that a stretched picture never shows.
     this.renderer.draw(this.camera, this.view);
     this.invalidate();
@@ -312,11 +323,10 @@ export class App {
   frameAll() {
     const shown = this.renderer.bounds((name) => !this.view.hidden.has(name));
     const everything = this.view.hidden.size === 0;
-    const box = everything ? this.renderer.box : shown;
-    if (!box) return;
+    if (!everything && !shown) return;
     this.autoFrame = everything;
     delete this.link.camera;
-    this.camera.frame(box, this.aspect);
+    this.camera.frame(shown && !everything ? corners(shown) : this.everything(), this.aspect);
     this.linkSoon();
     this.invalidate();
   }
@@ -326,7 +336,7 @@ export class App {
     const box = this.renderer.bounds((other) => other === name);
     if (!box) return;
     this.autoFrame = false;
-    this.camera.frame(box, this.aspect);
+    this.camera.frame(corners(box), this.aspect);
     this.linkSoon();
     this.invalidate();
   }
@@ -371,7 +381,7 @@ export class App {
     if (!write) return;
     this.camera.fov = (degrees * Math.PI) / 180;
     /** @type {HTMLInputElement} */ (element("set-fov")).value = String(degrees);
-    if (this.autoFrame && this.hasBox) this.camera.frame(this.renderer.box, this.aspect, true);
+    if (this.autoFrame && this.hasBox) this.camera.frame(this.everything(), this.aspect, true);
     this.invalidate();
   }
 
@@ -491,6 +501,10 @@ export class App {
 
 /** @param {[Vec3, Vec3]} box */
 const centre = ([low, high]) => low.map((x, k) => (x + high[k]) / 2);
+
+/** @param {[Vec3, Vec3]} box @returns {Vec3[]} */
+const corners = ([low, high]) =>
+  [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]]);
 
 /** @param {[Vec3, Vec3]} a @param {[Vec3, Vec3]} b @returns {[Vec3, Vec3]} */
 const union = (a, b) => [

@@ -81,28 +81,41 @@ export class Camera {
     this.goal.distance = clamp(this.goal.distance * factor, this.extent * 1e-3, this.extent * 50);
   }
 
-  /** Flies to where a box just fits the picture. @param {[Vec3, Vec3]} box @param {number} aspect @param {boolean} [at] At once. */
-  frame(box, aspect, at = false) {
-    this.fly(this.framing(box, aspect, this.goal), at);
+  /** Flies to where some points just fit the picture. @param {Vec3[]} points @param {number} aspect @param {boolean} [at] At once. */
+  frame(points, aspect, at = false) {
+    this.fly(this.framing(points, aspect, this.goal), at);
   }
 
-  /** The place that looks at a box from the given angles. @param {[Vec3, Vec3]} box @param {number} aspect @param {{azimuth: number, elevation: number}} angles @returns {Place} */
-  framing([low, high], aspect, { azimuth, elevation }) {
-    const target = scale(add(low, high), 0.5);
+  /**
+   * The place that sees some points from the given angles, as close as can be.
+   *
+   * With the eye at (x, y, z) along side, above and back, a point (a, b, c) is inside the picture's left and right
+   * edges if z ≥ c ± (a − x) / t, where t is the tangent of half the angle; the tightest z lies where both meet.
+   * @param {Vec3[]} points @param {number} aspect @param {{azimuth: number, elevation: number}} angles @returns {Place}
+   */
+  framing(points, aspect, { azimuth, elevation }) {
     const back = outward({ azimuth, elevation });
     const side = normalize(cross([0, 0, 1], back));
     const above = cross(back, side);
-    const tan = Math.tan(this.fov / 2);
-    const room = 0.86;
-    let distance = 1e-6;
-    for (let k = 0; k < 8; k++) {
-      /** @type {Vec3} */
-      const corner = [k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]];
-      const d = sub(corner, target);
-      const reach = Math.max(Math.abs(dot(d, side)) / (tan * aspect), Math.abs(dot(d, above)) / tan) / room;
-      distance = Math.max(distance, dot(d, back) + reach);
+    const room = 0.88;
+    const middle = { x: 0, y: 0, z: -Infinity, near: -Infinity, far: Infinity };
+    const edges = /** @type {const} */ ([["x", side, aspect], ["y", above, 1]]);
+    for (const [axis, direction, wide] of edges) {
+      const t = Math.tan(this.fov / 2) * wide * room;
+      let [left, right] = [-Infinity, -Infinity];
+      for (const p of points) {
+        const [a, c] = [dot(p, direction), dot(p, back)];
+        left = Math.max(left, c - a / t);
+        right = Math.max(right, c + a / t);
+        middle.near = Math.max(middle.near, c);
+        middle.far = Math.min(middle.far, c);
+      }
+      middle[axis] = (t * (right - left)) / 2;
+      middle.z = Math.max(middle.z, (left + right) / 2);
     }
-    return { target, distance, azimuth, elevation };
+    const depth = (middle.near + middle.far) / 2;
+    const target = add(add(scale(side, middle.x), scale(above, middle.y)), scale(back, depth));
+    return { target, distance: Math.max(middle.z - depth, this.extent * 1e-3), azimuth, elevation };
   }
 
   /** Flies to a place. @param {Place} place @param {boolean} [at] At once. */

@@ -26,10 +26,10 @@ export const css = (rgb) => `rgb(${rgb.map((c) => Math.round(255 * Math.min(1, M
 /** The colour of the object with this number. @param {number} k @returns {Vec3} */
 export const objectColour = (k) => linear(OBJECTS[k % OBJECTS.length]);
 
-/** The back of a surface: the same hue, paler and darker. @param {Vec3} c @returns {Vec3} */
+/** The back of a surface: the same hue, a little duller. @param {Vec3} c @returns {Vec3} */
 export function backColour(c) {
   const grey = 0.3 * c[0] + 0.6 * c[1] + 0.1 * c[2];
-  return /** @type {Vec3} */ (c.map((x) => 0.72 * (0.6 * x + 0.4 * grey) + 0.04));
+  return /** @type {Vec3} */ (c.map((x) => 0.8 * (0.85 * x + 0.15 * grey)));
 }
 
 /** A colour scale as a row of 256 pixels. @param {boolean} diverging */

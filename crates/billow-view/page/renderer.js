@@ -38,8 +38,8 @@ const SHADOW_SIZE = 2048;
 const KEY = normalize([-0.35, -0.62, 0.9]);
 const FILL = normalize([0.8, 0.3, 0.35]);
 const BACKDROPS = {
-  light: { low: [0.965, 0.962, 0.955], high: [0.80, 0.81, 0.825], line: [0.60, 0.61, 0.63], edge: [0.08, 0.09, 0.12, 0.5] },
-  dark: { low: [0.155, 0.163, 0.18], high: [0.055, 0.058, 0.066], line: [0.30, 0.315, 0.345], edge: [0.02, 0.02, 0.03, 0.62] },
+  light: { low: [0.965, 0.962, 0.955], high: [0.80, 0.81, 0.825], line: [0.60, 0.61, 0.63], edge: [0.08, 0.09, 0.12, 0.5], fog: [0.36, 0.37, 0.39] },
+  dark: { low: [0.155, 0.163, 0.18], high: [0.055, 0.058, 0.066], line: [0.30, 0.315, 0.345], edge: [0.02, 0.02, 0.03, 0.62], fog: [0.72, 0.73, 0.75] },
 };
 
 export class Renderer {
@@ -328,7 +328,7 @@ export class Renderer {
     this.setLight(program, scene);
     this.setMaterial(program, scene, drawn);
     program.matrix("u_codeToView", multiply(scene.worldToView, toWorld));
-    program.float("u_radius", (this.looks[name]?.radius ?? spacing(object) * 0.45) * scene.view.pointSize);
+    program.float("u_radius", (this.looks[name]?.radius ?? spacing(object) * 0.3) * scene.view.pointSize);
     program.float("u_pixels", scene.pixels);
     program.vector("u_sizes", [1.6, Math.min(this.pointSizes[1], 256)]);
     gl.bindVertexArray(slot.vao);
@@ -448,11 +448,11 @@ export class Renderer {
       program.vector("u_keyBox", transform(toBox, KEY).slice(0, 3).map((x, k) => x - toBox[12 + k]));
       const surface = look?.grid ? look.grid === "surface" : object.range[0] < 0;
       program.int("u_surface", surface ? 1 : 0);
-      // Without a given density, the thickest fog of the run hides what is a sixteenth of the box behind it.
+      // Without a given density, light fades to 1/e in a fortieth of the box where the fog is thickest.
       const top = Math.max(this.gridTops.get(name) ?? 0, 1e-30);
-      const extinction = look?.density ?? 16 / (top * Math.max(...size));
+      const extinction = look?.density ?? 40 / (top * Math.max(...size));
       program.float("u_extinction", (extinction * scene.view.fogDensity) / object.scale);
-      program.vector("u_colour", surface || look?.colour ? this.colours(name)[0] : [0.82, 0.83, 0.85]);
+      program.vector("u_colour", surface || look?.colour ? this.colours(name)[0] : scene.backdrop.fog);
       gl.activeTexture(gl.TEXTURE5);
       gl.bindTexture(gl.TEXTURE_3D, slot.volume);
       program.int("u_grid", 5);

@@ -33,21 +33,21 @@ uniform float u_shadowTexel, u_shadowOn;
 float noise(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
 float lit(vec3 s, float facing) {
   if (u_shadowOn < 0.5 || any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return 1.0;
-  float bias = u_shadowTexel * mix(3.5, 0.9, facing), sum = 0.0, turn = 6.2831853 * noise(gl_FragCoord.xy);
-  for (int k = 0; k < 12; k++) {
-    float r = sqrt((float(k) + 0.5) / 12.0) * 3.2 * u_shadowTexel, a = turn + 2.3999632 * float(k);
+  float bias = u_shadowTexel * mix(5.0, 1.2, facing), sum = 0.0, turn = 6.2831853 * noise(gl_FragCoord.xy);
+  for (int k = 0; k < 16; k++) {
+    float r = sqrt((float(k) + 0.5) / 16.0) * 6.5 * u_shadowTexel, a = turn + 2.3999632 * float(k);
     sum += texture(u_shadow, vec3(s.xy + r * vec2(cos(a), sin(a)), s.z - bias));
   }
-  return sum / 12.0;
+  return sum / 16.0;
 }
 vec3 shade(vec3 albedo, vec3 n, vec3 v, float sun, float gloss) {
   float wrap = 0.18;
   float key = max((dot(n, u_key) + wrap) / (1.0 + wrap), 0.0);
   float fill = max(dot(n, u_fill), 0.0);
-  vec3 ambient = mix(vec3(0.20, 0.185, 0.175), vec3(0.46, 0.49, 0.54), 0.5 + 0.5 * dot(n, u_sky));
-  vec3 light = ambient + vec3(1.52, 1.44, 1.32) * key * mix(0.0, 1.0, sun) + vec3(0.16, 0.19, 0.24) * fill;
+  vec3 ambient = mix(vec3(0.15, 0.14, 0.135), vec3(0.36, 0.385, 0.43), 0.5 + 0.5 * dot(n, u_sky));
+  vec3 light = ambient + vec3(1.16, 1.10, 1.00) * key * sun + vec3(0.11, 0.13, 0.17) * fill;
   vec3 h = normalize(u_key + v);
-  float spec = pow(max(dot(n, h), 0.0), 42.0) * 0.32 * sun * gloss;
+  float spec = pow(max(dot(n, h), 0.0), 48.0) * 0.22 * sun * gloss;
   float rim = pow(1.0 - max(dot(n, v), 0.0), 4.0) * 0.16;
   return albedo * light + spec + rim * ambient;
 }`;
@@ -348,9 +348,9 @@ void main() {
     float a = turn + 2.3999632 * float(k), s = reach * (float(k) + 0.6) / 12.0;
     vec3 q = viewAt(uv + s * vec2(cos(a) * u_viewport.y / u_viewport.x, sin(a))) - p;
     float d2 = dot(q, q);
-    sum += max(dot(q, n) - 0.02 * u_radius, 0.0) * inversesqrt(d2 + 1e-12) * clamp(1.0 - d2 / (u_radius * u_radius), 0.0, 1.0);
+    sum += max(dot(q, n) * inversesqrt(d2 + 1e-12) - 0.09, 0.0) * clamp(1.0 - d2 / (u_radius * u_radius), 0.0, 1.0);
   }
-  o_colour = vec4(vec3(clamp(1.0 - 1.5 * sum / 12.0, 0.0, 1.0)), 1.0);
+  o_colour = vec4(vec3(clamp(1.0 - 1.8 * sum / 12.0, 0.0, 1.0)), 1.0);
 }`,
 };
 

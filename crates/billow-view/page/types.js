@@ -57,6 +57,7 @@
  * @property {number} known
  * @property {number} epoch
  * @property {[Vec3, Vec3] | null} bounds
+ * @property {Vec3[]} hull The outermost points of all frames in many directions.
  * @property {Record<string, [number, number]>} fields
  */
 

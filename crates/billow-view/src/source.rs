@@ -77,8 +77,10 @@ struct First {
     anchor: Anchor,
 }
 
-/// An encoded shape with the arrays it was made from, kept so that their addresses stay their own.
-type SharedShape = (Vec<Arc<dyn Any + Send + Sync>>, Arc<Geometry>);
+/// An array kept so that its address stays its own.
+type Pin = Arc<dyn Any + Send + Sync>;
+/// An encoded shape with the arrays it was made from.
+type SharedShape = (Vec<Pin>, Arc<Geometry>);
 
 impl Source {
     /// The run in `dir`, which need not exist yet.
@@ -350,9 +352,9 @@ impl Source {
 }
 
 /// Addresses and owners of a shape's arrays if the reader shares them between frames.
-fn shared_arrays(shape: &Shape) -> Option<([usize; 2], Vec<Arc<dyn Any + Send + Sync>>)> {
-    fn pin<T: Send + Sync + 'static>(array: &Arc<Vec<T>>) -> (usize, Arc<dyn Any + Send + Sync>) {
-        (Arc::as_ptr(array) as usize, Arc::clone(array) as Arc<dyn Any + Send + Sync>)
+fn shared_arrays(shape: &Shape) -> Option<([usize; 2], Vec<Pin>)> {
+    fn pin<T: Send + Sync + 'static>(array: &Arc<Vec<T>>) -> (usize, Pin) {
+        (Arc::as_ptr(array) as usize, Arc::clone(array) as Pin)
     }
     let shared = |positions: &Arc<Vec<Vec3>>| Arc::strong_count(positions) > 1;
     let pins = match shape {

@@ -13,7 +13,7 @@ use std::time::Duration;
 const FPS: f64 = 24.0;
 
 /// Writes `frames` frames with a sheet of `cells`² cells into `folder`, one every `pause`.
-pub fn write(folder: &Path, frames: u32, cells: u32, pause: Duration) -> Result<()> {
+pub(crate) fn write(folder: &Path, frames: u32, cells: u32, pause: Duration) -> Result<()> {
     let last_frame = frames.max(1) - 1;
     let header =
         ManifestHeader { title: "One of each kind".into(), fps: FPS, last_frame, ..Default::default() };
@@ -27,7 +27,7 @@ pub fn write(folder: &Path, frames: u32, cells: u32, pause: Duration) -> Result<
 }
 
 /// Arrays that stay the same in all frames.
-pub struct Fixed {
+pub(crate) struct Fixed {
     cells: u32,
     sheet: Arc<Vec<[u32; 3]>>,
     ball: (Arc<Vec<Vec3>>, Arc<Vec<[u32; 3]>>),
@@ -38,7 +38,7 @@ pub struct Fixed {
 
 impl Fixed {
     /// The arrays of a run whose sheet has `cells`² cells.
-    pub fn new(cells: u32) -> Self {
+    pub(crate) fn new(cells: u32) -> Self {
         Self {
             cells,
             sheet: Arc::new(lattice_triangles(cells, cells)),
@@ -51,7 +51,7 @@ impl Fixed {
 }
 
 /// One frame of the run.
-pub fn frame(index: u32, fixed: &Fixed) -> Frame {
+pub(crate) fn frame(index: u32, fixed: &Fixed) -> Frame {
     let t = f64::from(index) / FPS;
     let stats = BTreeMap::from([
         ("seconds".into(), 0.4 + 0.25 * (3.0 * t).sin().abs() + 0.1 * (17.0 * t).cos()),
@@ -243,7 +243,7 @@ fn grid(dims: [u32; 3], origin: Vec3, spacing: f64, f: impl Fn(Vec3) -> f64) -> 
 }
 
 /// A sphere of `n` meridians and `m` bands.
-pub fn sphere(centre: Vec3, radius: f64, n: u32, m: u32) -> (Arc<Vec<Vec3>>, Arc<Vec<[u32; 3]>>) {
+pub(crate) fn sphere(centre: Vec3, radius: f64, n: u32, m: u32) -> (Arc<Vec<Vec3>>, Arc<Vec<[u32; 3]>>) {
     let point = |i: u32, j: u32| {
         let (a, b) = (TAU * f64::from(i) / f64::from(n), std::f64::consts::PI * f64::from(j) / f64::from(m));
         centre + radius * Vec3::new(b.sin() * a.cos(), b.sin() * a.sin(), b.cos())
@@ -284,7 +284,7 @@ fn block(half: Vec3) -> (Arc<Vec<Vec3>>, Arc<Vec<[u32; 3]>>) {
 }
 
 /// Triangles of a lattice of `n` × `m` cells, diagonals alternating.
-pub fn lattice_triangles(n: u32, m: u32) -> Vec<[u32; 3]> {
+pub(crate) fn lattice_triangles(n: u32, m: u32) -> Vec<[u32; 3]> {
     let at = |i: u32, j: u32| i + (n + 1) * j;
     let cells = (0..m).flat_map(move |j| (0..n).map(move |i| (i, j)));
     cells

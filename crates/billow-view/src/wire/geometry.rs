@@ -64,7 +64,10 @@ pub(crate) struct Skin {
 
 /// Skins already found, by the array they were found for.
 #[derive(Debug, Default)]
-pub(crate) struct Skins(Mutex<HashMap<usize, (Arc<Vec<[u32; 4]>>, Arc<Skin>)>>);
+pub(crate) struct Skins(Mutex<HashMap<usize, KnownSkin>>);
+
+/// A mesh's array, kept so that its address stays its own, and its skin.
+type KnownSkin = (Arc<Vec<[u32; 4]>>, Arc<Skin>);
 
 /// Meshes whose skins are remembered.
 const REMEMBERED: usize = 256;
@@ -73,7 +76,6 @@ impl Skins {
     /// The skin of `tets` over `vertices` vertices.
     pub(crate) fn of(&self, vertices: usize, tets: &Arc<Vec<[u32; 4]>>) -> Arc<Skin> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The array is kept with its skin, so its address stays its own.
         let key = Arc::as_ptr(tets) as usize;
         if let Some((_, skin)) = known.get(&key) {
             return Arc::clone(skin);

@@ -303,14 +303,19 @@ impl Wedge {
     }
 
     /// Fraction at which the segment enters the wedge of half-thickness `half`, zero if it starts inside.
+    ///
+    /// On lines so long that their rounding exceeds the thickness the wedge grows to enclose it.
     fn entry(&self, from: Vec3, to: Vec3, half: f64) -> Option<f64> {
+        let (r0, r1) = (from - self.corners[0], to - self.corners[0]);
+        // Each product below is off by at most 3 units in the last place of the sum of these lengths, each quotient
+        // of two of them by a few more.
+        let half = half.max(16.0 * f64::EPSILON * (r0.abs().element_sum() + r1.abs().element_sum()));
         let mut span = Span { enter: 0.0, leave: 1.0 };
         for axis in 0..3 {
             let (lo, hi) = (self.bounds.min[axis], self.bounds.max[axis]);
             span.cut(from[axis] - hi - half, to[axis] - hi - half)?;
             span.cut(lo - from[axis] - half, lo - to[axis] - half)?;
         }
-        let (r0, r1) = (from - self.corners[0], to - self.corners[0]);
         for (n, support) in self.directions.iter().zip(self.support) {
             span.cut(n.dot(r0) - support - half, n.dot(r1) - support - half)?;
         }

@@ -201,6 +201,25 @@ fn points_on_opposite_sides_of_a_wavy_sheet_never_meet() {
 }
 
 #[test]
+fn very_long_lines_do_not_leak_through_a_tiny_body() {
+    let mut random = Random::new(27);
+    let mesh = shapes::icosphere(1e-3, 3).unwrap();
+    let tree = WedgeTree::new(&mesh, Wedges::least_thickness(&mesh.bounds())).unwrap();
+    let mut crossed = 0;
+    for _ in 0..3000 {
+        let from = 10f64.powf(random.range(0.0, 7.0)) * random.direction();
+        let v = mesh.positions[random.below(mesh.positions.len())];
+        let to = from + random.range(1.0, 3.0) * (v - from);
+        if crosses(&mesh, from, to) {
+            assert_ne!(sight(tree.wedges(), from, to), Visibility::Visible, "{from} → {to}");
+            assert_ne!(tree.sight(from, to).visibility, Visibility::Visible, "tree, {from} → {to}");
+            crossed += 1;
+        }
+    }
+    assert!(crossed > 300, "{crossed}");
+}
+
+#[test]
 fn lines_clear_of_a_ball_are_visible() {
     let mut random = Random::new(24);
     let mesh = shapes::icosphere(1.0, 6).unwrap();

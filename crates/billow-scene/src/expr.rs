@@ -435,7 +435,19 @@ impl Parser<'_> {
     }
 }
 
-/// Names of all functions with their number of arguments, and of all constants; for the manual.
+/// The section of the manual about formulas.
+pub(crate) fn reference() -> String {
+    let (functions, constants) = vocabulary();
+    let shown = |(name, count): &(&str, usize)| format!("`{name}({})`", ["x", "y", "z"][..*count].join(", "));
+    format!(
+        "### Formulas\n\nNames: `t`, {}, and those under `[parameter]`. Operators: `+ - * / % ^ < > <= >=`. \
+         Functions: {}.\n",
+        constants.iter().map(|c| format!("`{c}`")).collect::<Vec<_>>().join(", "),
+        functions.iter().map(shown).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Names of all functions with their number of arguments, and of all constants.
 pub(crate) fn vocabulary() -> (Vec<(&'static str, usize)>, Vec<&'static str>) {
     (FUNCTIONS.iter().map(|f| (f.0, f.1)).collect(), CONSTANTS.iter().map(|c| c.0).collect())
 }

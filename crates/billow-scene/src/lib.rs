@@ -1,4 +1,45 @@
-//! Scene files, validation, the driver loop, checkpoints and the gallery.
+//! Scene files, validation, the driver loop, checkpoints, checks and the gallery.
+//!
+//! A scene file becomes a validated [`Scene`] or a list of [`Problems`], each with its place; [`driver::run`] computes
+//! its frames into a run directory that survives anything; [`check::check_run`] judges the result exactly.
+//!
+//! ```
+//! use billow_scene::driver::{RunOptions, Silent, run};
+//! use billow_scene::{Loader, check::check_run};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! let scene = Loader::text("ball.toml", r#"
+//!     [mesh.ball]
+//!     shape = "icosphere"
+//!     [body.ball]
+//!     mesh = "ball"
+//!     motion = "free"
+//!     velocity = [1, 0, 5]
+//! "#).set(["simulation.frames=3".into()]).load()?;
+//! let cancel = std::sync::atomic::AtomicBool::new(false);
+//! let out = dir.path().join("ball");
+//! run(&scene, &RunOptions { out: out.clone(), frames: None, threads: 1, overwrite: false, progress: &Silent, cancel: &cancel })?;
+//! assert!(check_run(&out, 1, &Silent)?.passed());
+//!
+//! let wrong = Loader::text("ball.toml", "[simulation]\nfraems = 3\n").load().unwrap_err();
+//! assert!(wrong.to_string().contains("ball.toml:2:1: error: [simulation] has no key `fraems`"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `tables` | every key of a scene file, declared once with type, default, unit and range |
+//! | `read` | TOML with places, includes, overrides, the declaration macros, JSON Schema, reference page |
+//! | `resolve` | names found, meshes made, formulas compiled, the initial state audited |
+//! | [`expr`] | formulas of the time |
+//! | [`motion`] | placed, keyframed, scripted and free bodies |
+//! | [`driver`] | frames, sub-steps, halving, audit, cache, checkpoints, resume |
+//! | [`check`] | the judge of a finished run |
+//! | [`gallery`] | scenes built into the program |
+//!
+//! Limits: a scene's meshes have at most 20 million elements together, runs at most a million frames; friction,
+//! restitution and thickness of materials are kept for the solvers of contact and play no part in free flight.
 
 mod bodies;
 pub mod check;

@@ -30,6 +30,20 @@ impl Default for Material {
     }
 }
 
+/// The section of the manual about presets.
+pub(crate) fn reference() -> String {
+    let mut page = String::from(
+        "### Materials\n\n| preset | density [kg/m³] | friction | restitution | thickness [mm] |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for (word, _) in Preset::WORDS {
+        let preset = Preset::from_word(word).unwrap_or(Preset::Plastic);
+        let m = Material::preset(preset);
+        let thickness = (m.thickness * 1e5).round() / 1e2;
+        page += &format!("| `{word}` | {} | {} | {} | {thickness} |\n", m.density, m.friction, m.restitution);
+    }
+    page + "\n"
+}
+
 impl Material {
     /// The ready numbers of a preset.
     pub fn preset(preset: Preset) -> Self {

@@ -291,10 +291,7 @@ impl Loader {
             include::apply_override(&mut tree, text, root, log);
         }
         let table: SceneTable = read_named_table(&tree, "the scene".into(), None, log)?;
-        if log.has_errors() {
-            return None;
-        }
-        if table.body.0.is_empty() {
+        if table.body.entries.is_empty() && table.body.broken.is_empty() {
             log.error(Span { file: 0, start: 0, end: 0 }, "the scene has no bodies").help(
                 "a smallest scene is\n\n[mesh.ball]\nshape = \"icosphere\"\n\n[body.ball]\nmesh = \"ball\"\nmotion = \"free\"",
             );
@@ -312,5 +309,8 @@ pub fn schema() -> serde_json::Value {
 
 /// Reference page of scene files in Markdown: every table and key with its unit, default and range.
 pub fn reference() -> String {
-    reference_page::document(&SceneTable::info())
+    let mut page = reference_page::document(&SceneTable::info());
+    page += &crate::material::reference();
+    page += &crate::expr::reference();
+    page
 }

@@ -111,8 +111,10 @@ impl Auditor {
             let elements = finding.triangles.map(|t| soup.element(t));
             let names = elements.map(|e| frame.objects[owners[e.mesh as usize]].name.as_str());
             if !self.allowed(names) {
-                let corner = soup.triangles[finding.triangles[0] as usize][0];
-                found.add(names, elements.map(|e| e.triangle), soup.positions[corner as usize]);
+                let corners = finding.triangles.map(|t| soup.triangles[t as usize]);
+                let place =
+                    corners.as_flattened().iter().map(|c| soup.positions[*c as usize]).sum::<Vec3>() / 6.0;
+                found.add(names, elements.map(|e| e.triangle), place);
             }
         }
         found

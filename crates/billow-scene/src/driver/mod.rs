@@ -60,7 +60,7 @@ pub struct ResumeOptions<'a> {
 pub fn run(scene: &Scene, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
     let plan = scene.plan(options.frames.unwrap_or(scene.frames()));
     let header = bundle::header(scene, plan.last);
-    let mut writer = match options.overwrite {
+    let mut writer = match options.overwrite || never_began(&options.out) {
         true => Writer::replace(&options.out, &header)?,
         false => Writer::create(&options.out, &header)?,
     };
@@ -74,6 +74,13 @@ pub fn run(scene: &Scene, options: &RunOptions<'_>) -> Result<RunReport, RunErro
 /// Continues the run in `dir` from its last checkpoint, bit for bit as if it had never stopped.
 pub fn resume(dir: &Path, options: &ResumeOptions<'_>) -> Result<RunReport, RunError> {
     let reader = Reader::open(dir)?;
+    if never_began(dir) && stored_scene(&reader).is_err() {
+        return Err(RunError::Refused {
+            dir: dir.to_owned(),
+            reason: "the run was killed before it began".into(),
+            help: "run the scene again into the same directory".into(),
+        });
+    }
     let version = bundle::version_of(&reader)?;
     if version != bundle::VERSION && !options.accept_other_version {
         return Err(RunError::Refused {
@@ -111,6 +118,11 @@ pub fn resume(dir: &Path, options: &ResumeOptions<'_>) -> Result<RunReport, RunE
     let result =
         par::with_threads(options.threads, || drive(&mut simulation, &plan, first, &mut writer, watch));
     close(writer, result)
+}
+
+/// Whether a run stands in `dir` that was killed before it stored anything worth keeping.
+fn never_began(dir: &Path) -> bool {
+    Reader::open(dir).is_ok_and(|run| run.frames().is_empty() && run.status() == Status::Interrupted)
 }
 
 fn simulation(scene: &Scene) -> BodySimulation {

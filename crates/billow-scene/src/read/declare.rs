@@ -7,6 +7,7 @@
 use super::log::{Log, Span};
 use super::node::Node;
 use super::table::TableReader;
+use super::values::Brief;
 use serde_json::Value as Json;
 use std::fmt;
 
@@ -48,12 +49,13 @@ impl Interval {
 
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (min, max) = (Brief(self.min), Brief(self.max));
         match (self.min.is_finite(), self.max.is_finite(), self.min_open) {
-            (true, true, true) => write!(f, "greater than {} and at most {}", self.min, self.max),
-            (true, true, false) => write!(f, "from {} to {}", self.min, self.max),
-            (true, false, true) => write!(f, "greater than {}", self.min),
-            (true, false, false) => write!(f, "at least {}", self.min),
-            (false, true, _) => write!(f, "at most {}", self.max),
+            (true, true, true) => write!(f, "greater than {min} and at most {max}"),
+            (true, true, false) => write!(f, "from {min} to {max}"),
+            (true, false, true) => write!(f, "greater than {min}"),
+            (true, false, false) => write!(f, "at least {min}"),
+            (false, true, _) => write!(f, "at most {max}"),
             (false, false, _) => write!(f, "finite"),
         }
     }
@@ -207,7 +209,7 @@ impl TableInfo {
 
     /// Adds a key.
     pub(crate) fn field<T: Value>(mut self, spec: FieldSpec, default: Option<T>) -> Self {
-        let required = default.is_none() && T::absent().is_none();
+        let required = default.is_none() && (T::absent().is_none() || spec.count.0 > 0);
         let default = default.or_else(T::absent).map(|d| d.to_json()).filter(|d| !d.is_null());
         self.fields.push(FieldInfo { spec, kind: T::kind(), default, required });
         self

@@ -16,7 +16,15 @@ macro_rules! keyword {
 
         impl $name {
             /// The words and their meanings.
-            const WORDS: &'static [(&'static str, &'static str)] = &[$( ($word, $doc) ),*];
+            pub(crate) const WORDS: &'static [(&'static str, &'static str)] = &[$( ($word, $doc) ),*];
+
+            /// The variant a word stands for.
+            pub(crate) fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $( $word => Some(Self::$variant), )*
+                    _ => None,
+                }
+            }
 
             /// The word for this variant.
             #[allow(dead_code, reason = "not every list of words is written back")]
@@ -37,10 +45,7 @@ macro_rules! keyword {
                 spec: &$crate::read::declare::FieldSpec,
                 log: &mut $crate::read::log::Log,
             ) -> Option<Self> {
-                match $crate::read::keyword::read_word(node, spec, Self::WORDS, log)? {
-                    $( $word => Some(Self::$variant), )*
-                    _ => None,
-                }
+                $crate::read::keyword::read_word(node, spec, Self::WORDS, log).and_then(Self::from_word)
             }
 
             fn to_json(&self) -> serde_json::Value {

@@ -111,8 +111,9 @@ pub(crate) fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a 
     let wrong_lower = wrong.to_lowercase();
     let near = |c: &&str| {
         let d = strsim::osa_distance(&wrong_lower, &c.to_lowercase());
-        let most = 1 + c.chars().count().min(wrong.chars().count()) / 3;
-        (d <= most || (wrong.len() >= 3 && c.starts_with(&wrong_lower))).then_some(d)
+        let (a, b) = (c.chars().count(), wrong.chars().count());
+        let close = d <= 1 + a.min(b) / 3 && d < a.max(b);
+        (close || (wrong.len() >= 3 && c.starts_with(&wrong_lower))).then_some(d)
     };
     if wrong.len() > 200 {
         return None;
@@ -131,6 +132,7 @@ mod tests {
         assert_eq!(nearest("Gravty", keys), Some("gravity"));
         assert_eq!(nearest("sub", keys), Some("substeps"));
         assert_eq!(nearest("colour", keys), None);
+        assert_eq!(nearest("x", ["e", "t"]), None);
     }
 
     #[test]

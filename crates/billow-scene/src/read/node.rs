@@ -1,6 +1,7 @@
 //! The tree of a TOML document, every node with its place; merging of trees.
 
 use super::log::{Log, Span};
+use super::values::Brief;
 use std::collections::HashMap;
 use toml::de::{DeTable, DeValue};
 
@@ -58,7 +59,7 @@ impl Node {
             }
             Data::Text(s) => format!("the string {s:?}"),
             Data::Integer(i) => format!("the number {i}"),
-            Data::Float(x) => format!("the number {x}"),
+            Data::Float(x) => format!("the number {}", Brief(*x)),
             Data::Bool(b) => format!("{b}"),
             Data::Date(d) => format!("the date {d}"),
             Data::List(list) => match list.len() {

@@ -27,10 +27,11 @@ impl<'a> TableReader<'a> {
     pub(crate) fn field<T: Value>(&mut self, spec: &FieldSpec, default: Option<T>) -> Option<At<T>> {
         self.known.push(spec.key);
         if let Some(entry) = self.node.get(spec.key) {
-            let value = T::read(&entry.node, spec, self.log)?;
+            // A wrong value is reported; its default lets the rest of the scene be examined too.
+            let value = T::read(&entry.node, spec, self.log).or(default).or_else(T::absent)?;
             return Some(At { value, span: entry.node.span, given: true });
         }
-        match default.or_else(T::absent) {
+        match default.or_else(T::absent).filter(|_| spec.count.0 == 0) {
             Some(value) => Some(At { value, span: self.node.span, given: false }),
             None => {
                 let message = format!("{} needs the key `{}`", self.name, spec.key);

@@ -11,8 +11,22 @@ use serde_json::{Value as Json, json};
 fn wrong_kind<T: Value>(node: &Node, spec: &FieldSpec, log: &mut Log) -> Option<T> {
     let message =
         format!("`{}` must be {}{}, found {}", spec.key, T::kind(), spec.unit_suffix(), node.found());
-    log.error(node.span, message).label(format!("expected {}", T::kind()));
+    log.error(node.span, message).label("wrong kind of value");
     None
+}
+
+/// A number as a person would write it: very large and very small ones with an exponent.
+pub(crate) struct Brief(pub(crate) f64);
+
+impl std::fmt::Display for Brief {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let x = self.0;
+        if x != 0.0 && x.is_finite() && !(1e-5..1e10).contains(&x.abs()) {
+            write!(f, "{x:e}")
+        } else {
+            write!(f, "{x}")
+        }
+    }
 }
 
 /// Checks a number against the interval of its key.
@@ -20,8 +34,8 @@ fn in_range(x: f64, node: &Node, spec: &FieldSpec, log: &mut Log) -> Option<f64>
     if spec.interval.contains(x) {
         return Some(x);
     }
-    let (key, interval, unit) = (spec.key, spec.interval, spec.unit_suffix());
-    if !x.is_finite() {
+    let (key, interval, unit, x) = (spec.key, spec.interval, spec.unit_suffix(), Brief(x));
+    if !x.0.is_finite() {
         log.error(node.span, format!("`{key}` must be a finite number, found {x}"))
             .label(format!("must be {interval}{unit}"));
     } else {
@@ -291,8 +305,9 @@ impl<T: Value> Value for Vec<T> {
     fn read(node: &Node, spec: &FieldSpec, log: &mut Log) -> Option<Self> {
         let Data::List(items) = &node.data else { return wrong_kind(node, spec, log) };
         if items.len() < spec.count.0 {
-            let message =
-                format!("`{}` needs at least {} values, found {}", spec.key, spec.count.0, items.len());
+            let least = spec.count.0;
+            let values = if least == 1 { "value" } else { "values" };
+            let message = format!("`{}` needs at least {least} {values}, found {}", spec.key, items.len());
             log.error(node.span, message);
             return None;
         }
@@ -326,12 +341,17 @@ impl<T: Value> Value for At<T> {
 
 /// Entries under names chosen by the user, in the order of the file: `[mesh.NAME]`.
 #[derive(Clone, Debug)]
-pub(crate) struct Named<T>(pub(crate) Vec<(At<String>, T)>);
+pub(crate) struct Named<T> {
+    /// The entries that could be read.
+    pub(crate) entries: Vec<(At<String>, T)>,
+    /// Names of those that could not; they exist, and the log knows what is wrong with them.
+    pub(crate) broken: Vec<String>,
+}
 
 impl<T> Named<T> {
     /// The names, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.0.iter().map(|e| e.0.value.as_str())
+        self.entries.iter().map(|e| e.0.value.as_str())
     }
 }
 
@@ -376,18 +396,17 @@ impl<T: NamedValue> Value for Named<T> {
 
     fn read(node: &Node, spec: &FieldSpec, log: &mut Log) -> Option<Self> {
         let Data::Table(entries) = &node.data else { return wrong_kind(node, spec, log) };
-        let mut all = Vec::with_capacity(entries.len());
-        let mut complete = true;
+        let mut all = Self { entries: Vec::with_capacity(entries.len()), broken: Vec::new() };
         for entry in entries {
-            complete &= check_name(&entry.key, entry.key_span, spec.key, log);
+            check_name(&entry.key, entry.key_span, spec.key, log);
             let title = format!("[{}.{}]", spec.key, shorten(&entry.key));
             let name = At { value: entry.key.clone(), span: entry.key_span, given: true };
             match T::read_titled(&entry.node, title, log) {
-                Some(value) => all.push((name, value)),
-                None => complete = false,
+                Some(value) => all.entries.push((name, value)),
+                None => all.broken.push(entry.key.clone()),
             }
         }
-        complete.then_some(Self(all))
+        Some(all)
     }
 
     fn to_json(&self) -> Json {
@@ -395,17 +414,16 @@ impl<T: NamedValue> Value for Named<T> {
     }
 
     fn absent() -> Option<Self> {
-        Some(Self(Vec::new()))
+        Some(Self { entries: Vec::new(), broken: Vec::new() })
     }
 }
 
 /// Names appear in file names, statistics and messages, so they are plain words.
-fn check_name(name: &str, span: Span, table: &str, log: &mut Log) -> bool {
+fn check_name(name: &str, span: Span, table: &str, log: &mut Log) {
     let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if (1..=64).contains(&name.chars().count()) && name.chars().all(plain) {
-        return true;
+        return;
     }
     let message = format!("{:?} is not a name for a {table}", shorten(name));
     log.error(span, message).help("names have 1 to 64 letters, digits, `-` or `_`");
-    false
 }

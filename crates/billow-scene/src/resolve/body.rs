@@ -27,11 +27,11 @@ pub(super) fn bodies(
 ) -> Vec<Body> {
     let mut bodies = Vec::new();
     let mut elements = 0_usize;
-    for (name, body) in &table.body.0 {
-        let mesh = find(&body.mesh.0, body.mesh.span, "mesh", table.mesh.names(), log);
+    for (name, body) in &table.body.entries {
+        let mesh = find(&body.mesh.0, body.mesh.span, "mesh", &table.mesh, log);
         let material = match &body.material.value {
-            Some(wanted) => find(&wanted.0, body.material.span, "material", table.material.names(), log)
-                .map(|index| Material::resolve(&table.material.0[index].1)),
+            Some(wanted) => find(&wanted.0, body.material.span, "material", &table.material, log)
+                .map(|index| Material::resolve(&table.material.entries[index].1)),
             None => Some(Material::default()),
         };
         let mesh = mesh.and_then(|index| meshes[index].as_ref());
@@ -83,10 +83,10 @@ impl Maker<'_> {
                 let Some(solid) = &mesh.solid else {
                     log.error(
                         self.table.mesh.span,
-                        format!("a free body needs a closed mesh, and {}", mesh.open_reason),
+                        format!("a free body needs a closed mesh, but this one has {}", mesh.open_reason),
                     )
                     .help(
-                        "close the mesh, or weld its vertices with `weld`, or give the body another motion",
+                        "close the mesh, try `weld = 0` if it comes from a file, or give the body another motion",
                     );
                     return None;
                 };
@@ -159,6 +159,9 @@ impl Maker<'_> {
         log: &mut Log,
     ) -> Option<(Vec<Vec3>, Vec<Quat>)> {
         let n = times.len();
+        if n == 0 {
+            return None;
+        }
         let mut fine = true;
         if let Some(k) = (1..n).find(|k| times[*k] <= times[*k - 1]) {
             let message = format!("`times` must increase, but {} comes after {}", times[k], times[k - 1]);

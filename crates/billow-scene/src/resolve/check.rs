@@ -19,9 +19,9 @@ pub(super) fn checks(
 ) -> Vec<Check> {
     let statistics = BodySimulation::statistic_names(bodies);
     // A body with problems of its own has no statistics yet: do not report the consequence.
-    let complete = bodies.len() == table.body.0.len();
+    let complete = bodies.len() == table.body.entries.len() && table.body.broken.is_empty();
     let mut all = Vec::new();
-    for (name, check) in &table.check.0 {
+    for (name, check) in &table.check.entries {
         let criterion = match &check.kind {
             CheckKind::Constant { statistic, relative, absolute } => {
                 known(statistic, &statistics, complete, log).map(|statistic| Criterion::Constant {
@@ -37,7 +37,7 @@ pub(super) fn checks(
                 })
             }
             CheckKind::Path { body, position, tolerance } => {
-                let found = find(&body.0, body.span, "body", table.body.names(), log);
+                let found = find(&body.0, body.span, "body", &table.body, log);
                 let position = position.value.each_ref().map(|f| formula(f, parameters, log));
                 found.and(all_three(position)).map(|position| Criterion::Path {
                     body: body.0.clone(),
@@ -46,7 +46,7 @@ pub(super) fn checks(
                 })
             }
             CheckKind::Flips { body, axis, along, at_least, at_most } => {
-                let found = find(&body.0, body.span, "body", table.body.names(), log);
+                let found = find(&body.0, body.span, "body", &table.body, log);
                 let (axis, along) = (direction(axis, log), direction(along, log));
                 found.and(axis.zip(along)).map(|(axis, along)| Criterion::Flips {
                     body: body.0.clone(),

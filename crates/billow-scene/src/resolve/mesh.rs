@@ -6,7 +6,9 @@ use crate::read::files::{Files, reason, relative_to};
 use crate::read::log::{Log, Span};
 use crate::read::values::PathText;
 use crate::tables::{AnyMesh, MeshTable, SceneTable, ShapeTable, TransformTable};
+use billow_geom::TriMesh;
 use billow_geom::mass::{MassProperties, Matter};
+use billow_geom::mesh::MeshReport;
 use billow_io::Shape;
 use billow_num::{Affine3, Mat3, Quat};
 use std::path::Path;
@@ -42,14 +44,20 @@ impl Solid {
 pub(super) fn meshes(table: &SceneTable, files: &mut Files, log: &mut Log) -> Vec<Option<MeshEntry>> {
     let mut budget = MOST_ELEMENTS;
     let mut all = Vec::new();
-    for (name, mesh) in &table.mesh.0 {
-        if !table.body.0.iter().any(|(_, body)| body.mesh.0 == name.value) {
-            log.warning(name.span, format!("no body uses the mesh `{}`", name.value))
-                .help(format!("add a body with mesh = \"{}\", or remove the mesh", name.value));
-        }
+    for (name, mesh) in &table.mesh.entries {
         all.push(entry(mesh, name.span, &mut budget, files, log));
     }
     all
+}
+
+/// Warns of meshes that do not appear.
+pub(super) fn warn_of_unused(table: &SceneTable, log: &mut Log) {
+    for (name, _) in &table.mesh.entries {
+        if !table.body.entries.iter().any(|(_, body)| body.mesh.0 == name.value) {
+            log.warning(name.span, format!("no body uses the mesh `{}`", name.value))
+                .help(format!("add a body with mesh = \"{}\", or remove the mesh", name.value));
+        }
+    }
 }
 
 fn entry(
@@ -134,16 +142,44 @@ fn from_file(
         log.warning(span, format!("{}: {warning}", path.display()));
     }
     let mut mesh = imported.mesh;
-    if let Some(distance) = table.weld.value {
-        let _ = (distance, &mut mesh);
-    }
-    if let Some(vertex) = mesh.positions.iter().position(|p| !(p.is_finite() && p.abs().max_element() < 1e9))
-    {
+    let far = |p: &billow_num::Vec3| !(p.is_finite() && p.abs().max_element() < 1e9);
+    if let Some(vertex) = mesh.positions.iter().position(far) {
         log.error(span, format!("vertex {vertex} of `{}` is {}", path.display(), mesh.positions[vertex]))
             .label("positions must be finite and below 1e9 m");
         return None;
     }
+    if let Some(distance) = table.weld.value
+        && let Err(error) = billow_geom::mesh::repair::repair(&mut mesh, distance)
+    {
+        log.error(table.weld.span, error.to_string());
+        return None;
+    }
+    if mesh.triangles.is_empty() {
+        log.error(table.weld.span, format!("welding leaves no triangle of `{}`", path.display()))
+            .help("use a smaller `weld`");
+        return None;
+    }
+    warn_of_faults(&mesh, &path, span, log);
     Some(AnyMesh::Triangles(mesh))
+}
+
+/// Warns of faults that do not keep a mesh from being shown.
+fn warn_of_faults(mesh: &TriMesh, path: &Path, span: Span, log: &mut Log) {
+    let report = MeshReport::new(mesh);
+    let faults = [
+        (report.out_of_range.len(), "triangles with missing vertices"),
+        (report.repeated_index.len() + report.zero_area.len(), "triangles without area"),
+        (report.duplicate_triangles.len(), "triangles that are there twice"),
+        (report.duplicate_vertices.len(), "vertices that are there twice"),
+        (report.non_manifold_edges.len(), "edges of more than two triangles"),
+        (report.inconsistent_edges.len(), "edges whose triangles disagree about outside"),
+        (report.inside_out.len(), "closed parts turned inside out"),
+    ];
+    let found = counted(&faults);
+    if !found.is_empty() {
+        log.warning(span, format!("`{}` has {found}", path.display()))
+            .help("`weld = 0` joins equal vertices, drops useless triangles and turns the rest outward");
+    }
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<billow_io::formats::ImportedMesh, String> {
@@ -160,28 +196,40 @@ fn transform(table: &TransformTable, log: &mut Log) -> Option<Affine3> {
 
 /// Places the mesh and finds out whether it bounds a solid.
 fn judged(mesh: AnyMesh, transform: &Affine3) -> MeshEntry {
-    let (shape, properties) = match mesh {
+    match mesh {
         AnyMesh::Triangles(mesh) => {
             let mesh = mesh.transformed(transform);
-            let properties = MassProperties::of_solid(&mesh, Matter::Density(1.0));
+            let solid = MassProperties::of_solid(&mesh, Matter::Density(1.0)).ok().map(Solid);
+            let open_reason = if solid.is_none() { why_not_solid(&mesh) } else { String::new() };
             let (positions, triangles) = (Arc::new(mesh.positions), Arc::new(mesh.triangles));
-            (Shape::Triangles { positions, triangles }, properties)
+            MeshEntry { shape: Shape::Triangles { positions, triangles }, solid, open_reason }
         }
         AnyMesh::Tets(mesh) => {
             let mesh = mesh.transformed(transform);
             let properties = MassProperties::of_tets(&mesh, Matter::Density(1.0));
-            (Shape::Tets { positions: Arc::new(mesh.positions), tets: Arc::new(mesh.tets) }, properties)
+            let open_reason = properties.as_ref().err().map_or(String::new(), ToString::to_string);
+            let shape = Shape::Tets { positions: Arc::new(mesh.positions), tets: Arc::new(mesh.tets) };
+            MeshEntry { shape, solid: properties.ok().map(Solid), open_reason }
         }
-    };
-    match properties {
-        Ok(properties) => MeshEntry { shape, solid: Some(Solid(properties)), open_reason: String::new() },
-        Err(error) => MeshEntry { shape, solid: None, open_reason: plain_reason(&error) },
     }
 }
 
-fn plain_reason(error: &billow_geom::GeomError) -> String {
-    match error {
-        billow_geom::GeomError::Mesh { problem, .. } => problem.clone(),
-        other => other.to_string(),
-    }
+/// Why a surface bounds no solid, in words.
+fn why_not_solid(mesh: &TriMesh) -> String {
+    let report = MeshReport::new(mesh);
+    let faults = [
+        (report.boundary_edges.len(), "open edges"),
+        (report.non_manifold_edges.len(), "edges of more than two triangles"),
+        (report.inconsistent_edges.len(), "edges whose triangles disagree about outside"),
+        (report.inside_out.len(), "parts turned inside out"),
+    ];
+    let found = counted(&faults);
+    if found.is_empty() { "no volume".into() } else { found }
+}
+
+/// The faults that occur, with their numbers.
+fn counted(faults: &[(usize, &str)]) -> String {
+    let found: Vec<String> =
+        faults.iter().filter(|f| f.0 > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    found.join(", ")
 }

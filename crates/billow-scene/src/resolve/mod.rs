@@ -39,6 +39,7 @@ pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> O
     if log.has_errors() {
         return None;
     }
+    mesh::warn_of_unused(table, log);
     if output.on_crossing != OnCrossing::Off {
         start::check_start(table, &bodies, &timing, &output, log);
     }
@@ -48,7 +49,7 @@ pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> O
 /// Names for formulas; those the language already uses are refused.
 fn parameters(table: &Named<f64>, log: &mut Log) -> Vec<(String, f64)> {
     let (functions, constants) = crate::expr::vocabulary();
-    for (name, _) in &table.0 {
+    for (name, _) in &table.entries {
         let taken = functions.iter().any(|f| f.0 == name.value) || constants.contains(&name.value.as_str());
         if taken || name.value == "t" {
             log.error(name.span, format!("`{}` already means something in formulas", name.value))
@@ -58,7 +59,7 @@ fn parameters(table: &Named<f64>, log: &mut Log) -> Vec<(String, f64)> {
                 .help("parameters have letters, digits and `_`, and do not begin with a digit");
         }
     }
-    table.0.iter().map(|(name, x)| (name.value.clone(), *x)).collect()
+    table.entries.iter().map(|(name, x)| (name.value.clone(), *x)).collect()
 }
 
 fn timing(table: &SimulationTable) -> Timing {
@@ -81,7 +82,7 @@ fn timing(table: &SimulationTable) -> Timing {
 fn output(table: &OutputTable, bodies: &Named<crate::tables::BodyTable>, log: &mut Log) -> Output {
     for pair in &table.may_cross.value {
         for name in &pair.value {
-            find(&name.0, pair.span, "body", bodies.names(), log);
+            find(&name.0, pair.span, "body", bodies, log);
         }
     }
     Output {
@@ -97,23 +98,20 @@ fn output(table: &OutputTable, bodies: &Named<crate::tables::BodyTable>, log: &m
     }
 }
 
-/// The index of `name` among `names`; a miss is reported with the nearest name.
-fn find<'a>(
-    name: &str,
-    span: Span,
-    what: &str,
-    names: impl Iterator<Item = &'a str> + Clone,
-    log: &mut Log,
-) -> Option<usize> {
-    if let Some(index) = names.clone().position(|n| n == name) {
+/// The index of `name` among the entries; a miss is reported with the nearest name.
+fn find<T>(name: &str, span: Span, what: &str, named: &Named<T>, log: &mut Log) -> Option<usize> {
+    if let Some(index) = named.names().position(|n| n == name) {
         return Some(index);
     }
-    let guess = nearest(name, names.clone());
-    let shown: Vec<&str> = names.take(12).collect();
-    let help = match guess {
+    if named.broken.iter().any(|n| n == name) {
+        return None;
+    }
+    let all = || named.names().chain(named.broken.iter().map(String::as_str));
+    let shown: Vec<&str> = all().take(12).collect();
+    let help = match nearest(name, all()) {
         Some(guess) => format!("did you mean \"{guess}\"?"),
         None if shown.is_empty() => format!("the scene has no {what} yet: add [{what}.{}]", word(name)),
-        None => format!("there are {}", shown.join(", ")),
+        None => format!("the scene has {}", shown.join(", ")),
     };
     log.error(span, format!("there is no {what} called {name:?}")).help(help);
     None
@@ -150,6 +148,13 @@ enum Turn {
 
 /// Decides which of its three forms a rotation has.
 fn turn(table: &RotationTable, span: Span, log: &mut Log) -> Option<Turn> {
+    let unreadable = (table.axis.given && table.axis.is_none())
+        || (table.degrees.given && table.degrees.is_none())
+        || (table.quaternion.given && table.quaternion.is_none())
+        || (table.euler.given && table.euler.is_none());
+    if unreadable {
+        return None;
+    }
     let forms = [table.axis.given || table.degrees.given, table.quaternion.given, table.euler.given];
     if forms.iter().filter(|f| **f).count() != 1 {
         log.error(span, "a rotation is given in exactly one way")

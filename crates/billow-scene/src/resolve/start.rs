@@ -16,19 +16,20 @@ pub(super) fn check_start(
 ) {
     let simulation = BodySimulation::new(bodies.to_vec(), timing.clone(), output.attributes.clone());
     let audit = Auditor::new(&output.may_cross).audit(&simulation.snapshot(0, 0.0));
-    let span = |name: &str| table.body.0.iter().find(|b| b.0.value == name).map(|b| b.0.span);
+    let span = |name: &str| table.body.entries.iter().find(|b| b.0.value == name).map(|b| b.0.span);
     for crossing in &audit.objects {
         let [a, b] = &crossing.objects;
         let (Some(_), Some(at)) = (span(a), span(b)) else { continue };
-        let count = crossing.pairs;
+        let count =
+            if crossing.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", crossing.pairs) };
         let [i, j] = crossing.elements;
         let p = crossing.place;
         let place = format!("near [{:.4}, {:.4}, {:.4}] m", p.x, p.y, p.z);
         let message = if a == b {
-            format!("`{a}` crosses itself at the start: {count} pairs, first triangles {i} and {j} {place}")
+            format!("`{a}` crosses itself at the start: {count}, first triangles {i} and {j} {place}")
         } else {
             format!(
-                "`{a}` and `{b}` cross at the start: {count} pairs, first triangle {i} of `{a}` and {j} of `{b}` {place}"
+                "`{a}` and `{b}` cross at the start: {count}, first triangle {i} of `{a}` and {j} of `{b}` {place}"
             )
         };
         log.error(at, message).help(format!(

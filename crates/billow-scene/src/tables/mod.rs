@@ -72,7 +72,8 @@ table! {
     pub(crate) struct MeshTable {
         /// Mesh file (.obj, .ply, .stl) relative to the scene file, instead of `shape`.
         file: Option<PathText>;
-        /// Join vertices closer than this; files that repeat vertices need it to be closed. 0 joins only equal ones.
+        /// Repair a mesh file: join vertices closer than this (0 joins equal ones only), drop triangles without area or
+        /// that are there twice, and turn the rest outward. Files that repeat vertices need it to be closed.
         weld: Option<f64> => unit("m"), range(0.0, 1e3);
         /// Scale, then turn, then move the mesh.
         transform: TransformTable;

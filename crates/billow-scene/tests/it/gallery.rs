@@ -33,3 +33,28 @@ fn every_gallery_scene_runs_and_passes_its_checks() {
         assert!(verdict.checks.iter().any(|c| c.passed == Some(true)), "{verdict:#?}");
     }
 }
+
+#[test]
+fn the_handle_turns_over_as_often_as_it_should() {
+    let sparse = ["output.every=4".to_owned(), "output.audit=off".to_owned()];
+    let scene = Loader::gallery("tumble").set(sparse).load().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    crate::support::run_in(&scene, dir.path(), 2).unwrap();
+    let verdict = check_run(dir.path(), 2, &Silent).unwrap();
+    assert!(verdict.passed() && verdict.checks.iter().all(|c| c.passed == Some(true)), "{verdict:#?}");
+}
+
+#[test]
+fn copies_are_complete_and_never_replace_other_files() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["tumble", "juggle"] {
+        let written = gallery::get(name).unwrap().copy_to(dir.path()).unwrap();
+        assert_eq!(written[0], dir.path().join(format!("{name}.toml")));
+        Loader::file(&written[0]).load().unwrap();
+    }
+    std::fs::write(dir.path().join("stage.toml"), "# mine\n").unwrap();
+    let error = gallery::get("orrery").unwrap().copy_to(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("stage.toml exists and is different"), "{error}");
+    assert!(!dir.path().join("orrery.toml").exists());
+    assert_eq!(gallery::get("clockwrok").unwrap_err(), Some("clockwork"));
+}

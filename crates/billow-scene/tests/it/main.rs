@@ -1,3 +1,15 @@
 //! Integration tests of the scene crate.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may stop where it fails and say what it saw"
+)]
 
+mod broken;
+mod checks;
+mod fuzz;
 mod gallery;
+mod pages;
+mod resume;
+mod retry;
+mod support;

@@ -19,6 +19,17 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`frame`] | [`Frame`]: named meshes, points, lines and grids with attributes, independent of any solver |
+//! | [`cache`] | a run as a directory: crash-safe, checksummed, compressed, readable while it is written |
+//! | [`formats`] | OBJ, PLY and STL in, with messages that name line and cause |
+//! | [`export`] | OBJ, PLY and STL sequences and animated USD out |
+//! | [`atomic`] | files that appear whole or not at all |
+//!
+//! Every format is described in `docs/formats.md`. Limits: at most 2³² vertices per object; mesh files and single
+//! frames are held in memory whole; the lock against two writers relies on the file system honouring advisory locks.
 
 pub mod atomic;
 pub mod cache;

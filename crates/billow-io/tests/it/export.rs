@@ -1,7 +1,7 @@
 //! Exports read back: by this crate's own readers, by usd-core and by Blender.
 
 use crate::samples::Sample;
-use billow_io::cache::UpAxis;
+use billow_io::cache::{ManifestHeader, Status, UpAxis, Writer};
 use billow_io::export::ply::Precision;
 use billow_io::export::{
     FrameSource, SequenceFormat, SequenceOptions, UsdOptions, write_sequence, write_usd,
@@ -227,4 +227,15 @@ fn blender_reads_what_was_written() {
         let [path, truth] = exported(dir.path(), ending);
         python("BILLOW_BPY_PYTHON", "verify_bpy.py", &[&path, &truth]);
     }
+}
+
+#[test]
+fn a_reader_made_from_the_documentation_alone_understands_a_run() {
+    let (dir, source) = (tempfile::tempdir().unwrap(), frames());
+    let (run, truth_path) = (dir.path().join("run"), dir.path().join("truth.json"));
+    let mut writer = Writer::create(&run, &ManifestHeader { last_frame: 6, ..Default::default() }).unwrap();
+    source.frames.iter().for_each(|frame| assert!(writer.write_frame(frame).unwrap() > 0));
+    writer.finish(Status::Finished, None).unwrap();
+    std::fs::write(&truth_path, truth(&source).to_string()).unwrap();
+    python("BILLOW_PYTHON", "read_run.py", &[&run, &truth_path]);
 }

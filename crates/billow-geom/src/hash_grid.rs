@@ -1,10 +1,10 @@
 //! Broad phase by a hashed uniform grid ([Bri03] 4.4): which boxes may touch.
 //!
-//! Cells exist only where boxes are. Boxes of very different size live on grids whose cells double from level to
-//! level, each on the level whose cells are just larger than it, so a box covers at most a few cells and the cost
-//! stays proportional to the number of boxes and touching pairs. A box that stays in its cells is updated in constant
-//! time. Every pair is found in exactly one cell, the one that holds the lower corner of the common part; pairs are
-//! reported in ascending order, whatever the history of updates.
+//! Cells exist only where boxes are. Boxes of very different size live on grids whose cells double from level
+//! to level, each on the level whose cells are just larger than it, so a box covers at most a few cells and
+//! the cost stays proportional to the number of boxes and touching pairs. A box that stays in its cells is
+//! updated in constant time. Every pair is found in exactly one cell, the one that holds the lower corner of
+//! the common part; pairs are reported in ascending order, whatever the history of updates.
 
 use crate::{Aabb, GeomError};
 use billow_num::par;
@@ -79,7 +79,8 @@ impl HashGrid {
         })
     }
 
-    /// A good cell size for the given boxes [m]: the median of their largest edges, or 1 if that means nothing.
+    /// A good cell size for the given boxes [m]: the median of their largest edges, or 1 if that means
+    /// nothing.
     pub fn suggested_cell(boxes: &[Aabb]) -> f64 {
         let mut sizes: Vec<f64> =
             boxes.iter().map(|b| b.size().max_element()).filter(|s| s.is_finite() && *s > 0.0).collect();
@@ -87,7 +88,8 @@ impl HashGrid {
         sizes.get(sizes.len() / 2).copied().unwrap_or(1.0)
     }
 
-    /// Puts body `body` at `bounds`, wherever it was before. Empty boxes touch nothing; infinite ones are allowed.
+    /// Puts body `body` at `bounds`, wherever it was before. Empty boxes touch nothing; infinite ones are
+    /// allowed.
     ///
     /// # Errors
     /// When a coordinate is not a number.
@@ -168,7 +170,8 @@ impl HashGrid {
         (0..Self::LEVELS).filter(|&l| self.population[l as usize] > 0)
     }
 
-    /// Every body that touches `a` and is found from `a`'s side: higher numbers on its level, any on coarser ones.
+    /// Every body that touches `a` and is found from `a`'s side: higher numbers on its level, any on coarser
+    /// ones.
     fn partners(&self, a: u32, mut visit: impl FnMut(u32), tests: &mut u64) {
         let body = &self.bodies[a as usize];
         match body.place {

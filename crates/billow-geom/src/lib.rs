@@ -1,7 +1,7 @@
 //! Billow's geometry kernel: meshes, hierarchies, proximity, continuous collision and the exact audit.
 //!
-//! Everything here is `f64`, three-dimensional and in metres. Triangles run counter-clockwise seen from outside,
-//! tetrahedra are positively oriented, and results have the same bits for any number of threads.
+//! Everything here is `f64`, three-dimensional and in metres. Triangles run counter-clockwise seen from
+//! outside, tetrahedra are positively oriented, and results have the same bits for any number of threads.
 //!
 //! ```
 //! use billow_geom::mass::{MassProperties, Matter};
@@ -37,9 +37,10 @@
 //! | [`hash_grid`] | hashed grid of boxes | [Bri03] 4.4 |
 //! | [`sweep_prune`] | sorted end points of boxes | [GCSO99] 3.1.1 |
 //!
-//! Limits: element numbers are 32-bit. Measures such as [`TriMesh::area`] index positions directly and panic on a triangle
-//! that names a missing vertex; whatever comes from outside goes through [`mesh::MeshReport`] first. Reports and
-//! repairs accept any input, but do not remesh: slivers and self-intersections are named, not removed.
+//! Limits: element numbers are 32-bit. Measures such as [`TriMesh::area`] index positions directly and panic
+//! on a triangle that names a missing vertex; whatever comes from outside goes through [`mesh::MeshReport`]
+//! first. Reports and repairs accept any input, but do not remesh: slivers are named, not removed, and
+//! self-intersections are for [`audit`] to find.
 
 mod aabb;
 pub mod audit;

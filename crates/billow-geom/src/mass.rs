@@ -1,8 +1,8 @@
 //! Mass, centre and inertia of solids, shells, tetrahedral bodies and particles.
 //!
-//! All integrals are polynomial over simplices and hence exact up to rounding. They are taken about a point near the
-//! body and shifted to the centre of mass at the end, so a body far from the origin keeps its digits. Sums have the
-//! same bits for any number of threads.
+//! All integrals are polynomial over simplices and hence exact up to rounding. They are taken about a point
+//! near the body and shifted to the centre of mass at the end, so a body far from the origin keeps its
+//! digits. Sums have the same bits for any number of threads.
 
 use crate::mesh::check_indices;
 use crate::{GeomError, TetMesh, TriMesh};
@@ -75,7 +75,8 @@ impl MassProperties {
     /// Of a surface with mass per area.
     ///
     /// # Errors
-    /// When the mesh has no area or is not finite, names missing vertices, or the amount of matter is not positive.
+    /// When the mesh has no area or is not finite, names missing vertices, or the amount of matter is not
+    /// positive.
     pub fn of_shell(mesh: &TriMesh, matter: Matter) -> Result<Self, GeomError> {
         check_indices("triangle", mesh.positions.len(), &mesh.triangles)?;
         Moments::sum(mesh.triangles.len(), mesh.local_origin(), |t, o| {
@@ -164,7 +165,8 @@ impl Moments {
         Self { measure: mass, first: mass * x, second: mass * outer(x), ..Self::ZERO }
     }
 
-    /// Of a simplex of N corners and the given measure: ∫x = m·s/N and ∫xxᵀ = m/(N(N+1))·(s sᵀ + Σ x xᵀ) with s = Σ x.
+    /// Of a simplex of N corners and the given measure: ∫x = m·s/N and ∫xxᵀ = m/(N(N+1))·(s sᵀ + Σ x xᵀ) with
+    /// s = Σ x.
     fn simplex<const N: usize>(measure: f64, corners: &[Vec3; N]) -> Self {
         let n = N as f64;
         let s: Vec3 = corners.iter().sum();

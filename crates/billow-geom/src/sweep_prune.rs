@@ -1,12 +1,12 @@
 //! Broad phase by sweep and prune ([GCSO99] 3.1.1): which boxes touch, kept up to date as they move.
 //!
-//! The end points of all boxes stay sorted along each axis. From step to step they hardly change places, so insertion
-//! sort restores the order in time proportional to n plus the number of exchanges, and only an exchange of a lower
-//! with an upper end can begin or end an overlap. A new or much changed scene is swept from scratch along the axis
-//! of greatest spread. Borders count: boxes that touch are a pair. Pairs ascend.
+//! The end points of all boxes stay sorted along each axis. From step to step they hardly change places, so
+//! insertion sort restores the order in time proportional to n plus the number of exchanges, and only an
+//! exchange of a lower with an upper end can begin or end an overlap. A new or much changed scene is swept
+//! from scratch along the axis of greatest spread. Borders count: boxes that touch are a pair. Pairs ascend.
 //!
-//! The exchanges are those of the projections on the axes: a dense three-dimensional crowd in motion has many more of
-//! them than pairs, and [`crate::hash_grid`] serves it better.
+//! The exchanges are those of the projections on the axes: a dense three-dimensional crowd in motion has many
+//! more of them than pairs, and [`crate::hash_grid`] serves it better.
 
 use crate::{Aabb, GeomError};
 use std::collections::BTreeSet;

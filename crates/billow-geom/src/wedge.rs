@@ -1,12 +1,14 @@
 //! Sight lines past thickened triangles ([Gue06] 6.2.1, figure 6.3; clipping of 6.3.2).
 //!
-//! The wedge of a triangle holds every point within ε/2 of it: the triangle grown by ε/2 along its normal, across its
-//! edges and along the axes. It is an intersection of half-spaces n·x ≤ max over the corners of n·x + ε/2, so it
-//! encloses the triangle with that margin whatever rounding did to the directions n, slivers and degenerate triangles
-//! included. Distances are measured from a corner of the triangle: an offset of the whole scene costs no digits.
+//! The wedge of a triangle holds every point within ε/2 of it: the triangle grown by ε/2 along its normal,
+//! across its edges and along the axes. It is an intersection of half-spaces n·x ≤ max over the corners of
+//! n·x + ε/2, so it encloses the triangle with that margin whatever rounding did to the directions n, slivers
+//! and degenerate triangles included. Distances are measured from a corner of the triangle: an offset of the
+//! whole scene costs no digits.
 //!
-//! A sight line that meets a wedge is blocked. Since ε exceeds the rounding of a ray cast, a line that crosses the
-//! surface, through a shared edge or vertex or in the plane of a triangle, always meets a wedge: nothing leaks.
+//! A sight line that meets a wedge is blocked. Since ε exceeds the rounding of a ray cast, a line that
+//! crosses the surface, through a shared edge or vertex or in the plane of a triangle, always meets a wedge:
+//! nothing leaks.
 
 use crate::bvh::Bvh;
 use crate::mesh::check_indices;
@@ -66,8 +68,8 @@ impl Wedges {
     /// Wedges of thickness `thickness` (ε) [m] around the triangles of `mesh`.
     ///
     /// # Errors
-    /// When the thickness is below [`Self::least_thickness`] of the mesh, a position is not finite, or a triangle
-    /// names a missing vertex.
+    /// When the thickness is below [`Self::least_thickness`] of the mesh, a position is not finite, or a
+    /// triangle names a missing vertex.
     pub fn new(mesh: &TriMesh, thickness: f64) -> Result<Self, GeomError> {
         check_indices("triangle", mesh.positions.len(), &mesh.triangles)?;
         if let Some(v) = mesh.positions.iter().position(|p| !p.is_finite()) {
@@ -88,8 +90,8 @@ impl Wedges {
         Ok(Self { wedges, half: 0.5 * thickness })
     }
 
-    /// The smallest thickness that encloses the rounding of positions in a scene of the given extent [m]: 4096 units
-    /// in the last place of its largest coordinate.
+    /// The smallest thickness that encloses the rounding of positions in a scene of the given extent [m]:
+    /// 4096 units in the last place of its largest coordinate.
     pub fn least_thickness(scene: &Aabb) -> f64 {
         let largest = scene.min.abs().max(scene.max.abs()).max_element();
         if scene.is_empty() { 0.0 } else { 4096.0 * f64::EPSILON * largest }
@@ -110,20 +112,23 @@ impl Wedges {
         2.0 * self.half
     }
 
-    /// The box around the wedge of triangle `t`; hierarchies that answer [`Self::sight`] are built over these.
+    /// The box around the wedge of triangle `t`; hierarchies that answer [`Self::sight`] are built over
+    /// these.
     pub fn bounds(&self, t: usize) -> Aabb {
         self.wedges[t].bounds.inflated(self.half)
     }
 
-    /// The box around the doubled wedge of triangle `t`; hierarchies that answer [`Self::clip`] are built over these.
+    /// The box around the doubled wedge of triangle `t`; hierarchies that answer [`Self::clip`] are built
+    /// over these.
     pub fn doubled_bounds(&self, t: usize) -> Aabb {
         self.wedges[t].bounds.inflated(2.0 * self.half)
     }
 
     /// How `to` appears from `from`, looking past the wedges of the candidates.
     ///
-    /// `candidates` calls its argument with the number of every triangle whose [`Self::bounds`] meets the segment;
-    /// more triangles, any order and repetitions do no harm. A reference point inside a wedge sees nothing.
+    /// `candidates` calls its argument with the number of every triangle whose [`Self::bounds`] meets the
+    /// segment; more triangles, any order and repetitions do no harm. A reference point inside a wedge sees
+    /// nothing.
     pub fn sight(&self, from: Vec3, to: Vec3, candidates: impl Fn(&mut dyn FnMut(u32))) -> Sight {
         let mut first: Option<(f64, u32)> = None;
         let mut inside = false;
@@ -144,9 +149,10 @@ impl Wedges {
 
     /// The path from `from` to `to`, cut where it enters a doubled wedge ([Gue06] 6.3.2).
     ///
-    /// The end is visible from `from` and outside every wedge. A path that starts within 1½ ε of the surface may move
-    /// away or along; moving closer it is cut halfway between its start and the wedges. A path that starts inside a
-    /// wedge stays put. `candidates` calls its argument with every triangle whose [`Self::doubled_bounds`] meets the segment.
+    /// The end is visible from `from` and outside every wedge. A path that starts within 1½ ε of the surface
+    /// may move away or along; moving closer it is cut halfway between its start and the wedges. A path that
+    /// starts inside a wedge stays put. `candidates` calls its argument with every triangle whose
+    /// [`Self::doubled_bounds`] meets the segment.
     pub fn clip(&self, from: Vec3, to: Vec3, candidates: impl Fn(&mut dyn FnMut(u32))) -> ClippedPath {
         // The half-thickness to stop at: ε, or less where the path starts close to the surface.
         let mut nearest = 3.0 * self.half;
@@ -194,7 +200,8 @@ pub struct WedgeTree {
 }
 
 impl WedgeTree {
-    /// Builds wedges of thickness `thickness` (ε) [m] around the triangles of `mesh` and a hierarchy over them.
+    /// Builds wedges of thickness `thickness` (ε) [m] around the triangles of `mesh` and a hierarchy over
+    /// them.
     ///
     /// # Errors
     /// See [`Wedges::new`].
@@ -307,8 +314,8 @@ impl Wedge {
     /// On lines so long that their rounding exceeds the thickness the wedge grows to enclose it.
     fn entry(&self, from: Vec3, to: Vec3, half: f64) -> Option<f64> {
         let (r0, r1) = (from - self.corners[0], to - self.corners[0]);
-        // Each product below is off by at most 3 units in the last place of the sum of these lengths, each quotient
-        // of two of them by a few more.
+        // Each product below is off by at most 3 units in the last place of the sum of these lengths, each
+        // quotient of two of them by a few more.
         let half = half.max(16.0 * f64::EPSILON * (r0.abs().element_sum() + r1.abs().element_sum()));
         let mut span = Span { enter: 0.0, leave: 1.0 };
         for axis in 0..3 {

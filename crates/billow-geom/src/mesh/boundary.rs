@@ -34,8 +34,8 @@ pub struct BoundaryLoop {
     pub vertices: Vec<u32>,
     /// Edge `i` joins vertices `i` and `i+1` (cyclically if closed).
     pub edges: Vec<u32>,
-    /// Whether the chain returns to its first vertex. Always so on manifold meshes; a chain stays open only where
-    /// it runs into an edge of more than two triangles.
+    /// Whether the chain returns to its first vertex. Always so on manifold meshes; a chain stays open only
+    /// where it runs into an edge of more than two triangles.
     pub closed: bool,
 }
 
@@ -67,8 +67,8 @@ impl Topology {
 
     /// The boundary as chains of edges, each starting at its lowest edge, in order of those.
     ///
-    /// At every vertex a chain goes on to the edge on the other side of the same fan, so chains that touch at a
-    /// vertex stay apart.
+    /// At every vertex a chain goes on to the edge on the other side of the same fan, so chains that touch at
+    /// a vertex stay apart.
     pub fn boundary_loops(&self) -> Vec<BoundaryLoop> {
         let mut used = vec![false; self.edge_count()];
         let mut loops = Vec::new();

@@ -1,8 +1,8 @@
 //! Rows of numbers of varying length, and grouping by equal keys.
 //!
-//! [`Csr`] stores all rows back to back. [`Incidence`] is a [`Csr`] tuned for rows that nearly always hold one or two
-//! numbers. [`Groups`] finds equal keys by a counting sort on their first part and a small sort inside each bucket:
-//! linear time, parallel, and an order that depends only on the input.
+//! [`Csr`] stores all rows back to back. [`Incidence`] is a [`Csr`] tuned for rows that nearly always hold
+//! one or two numbers. [`Groups`] finds equal keys by a counting sort on their first part and a small sort
+//! inside each bucket: linear time, parallel, and an order that depends only on the input.
 
 use billow_num::par;
 

@@ -1,7 +1,7 @@
 //! Measures and simple operations on meshes.
 //!
-//! Lengths, areas and volumes are taken relative to a corner of the mesh, so a mesh far from the origin keeps its
-//! digits. Operations that return a mesh keep vertex order, so per-vertex data can follow.
+//! Lengths, areas and volumes are taken relative to a corner of the mesh, so a mesh far from the origin keeps
+//! its digits. Operations that return a mesh keep vertex order, so per-vertex data can follow.
 
 use super::{TetMesh, Topology, TriMesh};
 use crate::Aabb;
@@ -76,7 +76,8 @@ impl TriMesh {
         if centre.is_finite() { centre } else { Vec3::ZERO }
     }
 
-    /// The mesh moved by an affine map. A map that mirrors also flips the triangles, so outside stays outside.
+    /// The mesh moved by an affine map. A map that mirrors also flips the triangles, so outside stays
+    /// outside.
     pub fn transformed(mut self, map: &Affine3) -> Self {
         par::chunks_mut(&mut self.positions, par::CHUNK, |_, chunk| {
             chunk.iter_mut().for_each(|p| *p = map.transform_point3(*p));
@@ -114,8 +115,8 @@ impl TriMesh {
 
     /// Cuts each triangle into four at the midpoints of its edges.
     ///
-    /// The old vertices come first, then the midpoint of each edge of `topology` in its order; triangle `t` becomes
-    /// triangles `4t..4t+4`, the middle one last.
+    /// The old vertices come first, then the midpoint of each edge of `topology` in its order; triangle `t`
+    /// becomes triangles `4t..4t+4`, the middle one last.
     pub fn subdivided(&self, topology: &Topology) -> Self {
         let first = self.positions.len() as u32;
         let midpoint = |e: &[u32; 2]| 0.5 * (self.positions[e[0] as usize] + self.positions[e[1] as usize]);

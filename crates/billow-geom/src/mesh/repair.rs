@@ -1,7 +1,7 @@
 //! Repairs of triangle meshes, one fault at a time or all in order.
 //!
-//! Every repair keeps the order of what remains and says what it did, so that data attached to vertices can follow.
-//! None moves a vertex, except that welding puts merged vertices at the position of the lowest.
+//! Every repair keeps the order of what remains and says what it did, so that data attached to vertices can
+//! follow. None moves a vertex, except that welding puts merged vertices at the position of the lowest.
 
 use super::facing::Facing;
 use super::validity::{duplicate_vertices, is_collinear};
@@ -32,8 +32,8 @@ pub struct RepairLog {
 }
 
 /// Makes a mesh as sound as it can be made without remeshing: drops unusable triangles, welds vertices within
-/// `tolerance` [m], drops degenerate and duplicate triangles, splits vertices that join several fans, orients, and drops
-/// unused vertices.
+/// `tolerance` [m], drops degenerate and duplicate triangles, splits vertices that join several fans,
+/// orients, and drops unused vertices.
 ///
 /// # Errors
 /// When the tolerance is negative or not finite, or the mesh is too large.
@@ -61,7 +61,8 @@ pub fn remove_unusable(mesh: &mut TriMesh) -> usize {
 
 /// Drops triangles that name a vertex twice or whose corners lie exactly on a line; returns how many.
 ///
-/// Dropping a triangle whose three distinct corners lie on a line can leave a slit; [`weld`] first where that matters.
+/// Dropping a triangle whose three distinct corners lie on a line can leave a slit; [`weld`] first where that
+/// matters.
 pub fn remove_degenerate(mesh: &mut TriMesh) -> usize {
     let positions = &mesh.positions;
     keep(&mut mesh.triangles, |&[a, b, c]| {
@@ -113,9 +114,9 @@ pub struct Weld {
 
 /// Merges vertices closer than `tolerance` [m]; zero merges exactly equal positions only.
 ///
-/// Vertices are taken in order; each joins the nearest earlier vertex that stands for itself within reach, or stands for
-/// itself. Triangles are renumbered, vertices stay in place ([`remove_unused`] drops the merged ones), and triangles
-/// that collapsed are left for [`remove_degenerate`].
+/// Vertices are taken in order; each joins the nearest earlier vertex that stands for itself within reach, or
+/// stands for itself. Triangles are renumbered, vertices stay in place ([`remove_unused`] drops the merged
+/// ones), and triangles that collapsed are left for [`remove_degenerate`].
 ///
 /// # Errors
 /// When the tolerance is negative or not finite.
@@ -170,7 +171,8 @@ fn weld_near(mesh: &TriMesh, tolerance: f64, target: &mut [u32]) {
     }
 }
 
-/// Gives each fan of triangles its own copy of the vertex where several meet; returns the original of every vertex.
+/// Gives each fan of triangles its own copy of the vertex where several meet; returns the original of every
+/// vertex.
 ///
 /// # Errors
 /// When the mesh has bad indices; see [`Topology::new`].
@@ -208,8 +210,8 @@ pub struct Orientation {
     pub non_orientable: Vec<u32>,
 }
 
-/// Turns triangles over until neighbours agree, component by component: closed components then face outward (inward where
-/// they bound a cavity), open ones keep the orientation of most of their triangles.
+/// Turns triangles over until neighbours agree, component by component: closed components then face outward
+/// (inward where they bound a cavity), open ones keep the orientation of most of their triangles.
 ///
 /// # Errors
 /// When the mesh has bad indices; see [`Topology::new`].
@@ -240,7 +242,8 @@ pub fn orient(mesh: &mut TriMesh) -> Result<Orientation, GeomError> {
     Ok(result)
 }
 
-/// Decides which triangles to flip to agree with `first`, across edges of two triangles; returns those reached.
+/// Decides which triangles to flip to agree with `first`, across edges of two triangles; returns those
+/// reached.
 fn spread_orientation(
     topology: &Topology,
     first: u32,

@@ -1,15 +1,16 @@
 //! Connectivity of tetrahedral meshes: faces, edges, stars, boundary surface.
 //!
-//! Face `k` of a tetrahedron lies opposite its corner `k`; edge `k` joins the corners of [`TET_EDGES`]`[k]`. Numbering
-//! depends only on the input: faces and edges ascend by their sorted vertices. Positions play no part, so the
-//! boundary is oriented outward exactly when the tetrahedra are positively oriented.
+//! Face `k` of a tetrahedron lies opposite its corner `k`; edge `k` joins the corners of [`TET_EDGES`]`[k]`.
+//! Numbering depends only on the input: faces and edges ascend by their sorted vertices. Positions play no
+//! part, so the boundary is oriented outward exactly when the tetrahedra are positively oriented.
 
 use super::csr::{Csr, Groups, Incidence, NONE};
 use super::topology::check_elements;
 use super::{TetMesh, TriMesh};
 use crate::GeomError;
 
-/// Corners of each face of a tetrahedron, counter-clockwise seen from outside; face `k` lies opposite corner `k`.
+/// Corners of each face of a tetrahedron, counter-clockwise seen from outside; face `k` lies opposite corner
+/// `k`.
 pub const TET_FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 /// Corners of each edge of a tetrahedron.
@@ -43,8 +44,8 @@ impl TetTopology {
     /// Connectivity of `tets` over `vertices` vertices.
     ///
     /// # Errors
-    /// When a tetrahedron names a vertex that does not exist or one vertex twice, or when there are too many for
-    /// 32-bit numbering.
+    /// When a tetrahedron names a vertex that does not exist or one vertex twice, or when there are too many
+    /// for 32-bit numbering.
     pub fn new(vertices: usize, tets: &[[u32; 4]]) -> Result<Self, GeomError> {
         check_elements("tetrahedron", vertices, tets)?;
         // Faces: half-face 4t + k is opposite corner k of tetrahedron t.

@@ -1,8 +1,9 @@
 //! Connectivity of triangle meshes: edges, fans, boundary, orientation.
 //!
-//! Built once from the corner indices by counting sorts; numbering depends only on the input. Edges ascend by their
-//! (smaller, larger) vertex. Triangle `t` has corners `c₀ c₁ c₂`, and its edge `k` joins corners `k` and `k+1`.
-//! Any triangle soup with valid indices is accepted, non-manifold ones included; positions play no part.
+//! Built once from the corner indices by counting sorts; numbering depends only on the input. Edges ascend by
+//! their (smaller, larger) vertex. Triangle `t` has corners `c₀ c₁ c₂`, and its edge `k` joins corners `k`
+//! and `k+1`. Any triangle soup with valid indices is accepted, non-manifold ones included; positions play no
+//! part.
 
 use super::csr::{BLOCK, Csr, Groups, Incidence, for_each_block};
 use crate::GeomError;
@@ -114,8 +115,8 @@ impl Topology {
     /// The triangles at a vertex.
     ///
     /// At interior and boundary vertices they form a fan: triangle `i` contains neighbours `i` and `i+1` of
-    /// [`Self::vertex_vertices`] (cyclically if interior), counter-clockwise on oriented meshes. Elsewhere they
-    /// ascend.
+    /// [`Self::vertex_vertices`] (cyclically if interior), counter-clockwise on oriented meshes. Elsewhere
+    /// they ascend.
     pub fn vertex_triangles(&self, vertex: u32) -> &[u32] {
         self.vertex_triangles.row(vertex as usize)
     }

@@ -1,9 +1,10 @@
 //! What is wrong with a mesh, element by element, and how to repair it.
 //!
-//! Reports accept any input: indices out of range and positions that are not numbers are findings, not failures.
-//! Collinearity and inversion are decided by exact arithmetic, duplicate vertices by exact equality of positions.
-//! Connectivity is judged on the triangles whose indices make sense. A closed component should face outward at even
-//! nesting depth and inward at odd depth, so cavities are not mistaken for inside-out bodies.
+//! Reports accept any input: indices out of range and positions that are not numbers are findings, not
+//! failures. Collinearity and inversion are decided by exact arithmetic, duplicate vertices by exact equality
+//! of positions. Connectivity is judged on the triangles whose indices make sense. A closed component should
+//! face outward at even nesting depth and inward at odd depth, so cavities are not mistaken for inside-out
+//! bodies.
 
 use super::csr::Groups;
 use super::facing::Facing;
@@ -11,7 +12,8 @@ use super::{Topology, TriMesh, VertexKind};
 use crate::predicates::projection_axis;
 use billow_num::{Vec3, par};
 
-/// Aspect (longest edge over the height upon it) from which a triangle counts as a sliver; an equilateral one has 1.15.
+/// Aspect (longest edge over the height upon it) from which a triangle counts as a sliver; an equilateral one
+/// has 1.15.
 pub const SLIVER_ASPECT: f64 = 1e3;
 
 /// A triangle much longer than high.

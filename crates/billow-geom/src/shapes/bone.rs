@@ -1,9 +1,9 @@
 //! A bone: a round shaft with two balls at each end, as one surface.
 //!
-//! Cut by a half-plane that turns about the shaft (the z axis), the end of the bone is a disc joined to a strip: at
-//! angle θ from the balls, a ball of radius R at distance d from the axis shows as a disc of radius √(R² − d²sin²θ)
-//! centred at radius d·|cos θ|. The vertices sample these outlines, so all of them lie on the exact surface, and the
-//! crease between the balls falls on a meridian.
+//! Cut by a half-plane that turns about the shaft (the z axis), the end of the bone is a disc joined to a
+//! strip: at angle θ from the balls, a ball of radius R at distance d from the axis shows as a disc of radius
+//! √(R² − d²sin²θ) centred at radius d·|cos θ|. The vertices sample these outlines, so all of them lie on the
+//! exact surface, and the crease between the balls falls on a meridian.
 
 use super::lathe::{Rings, revolve, turn};
 use super::{counts, fits, positive, require};
@@ -19,7 +19,8 @@ pub struct Bone {
     pub shaft_radius: f64,
     /// Radius R of each of the four balls [m]; default 0.2.
     pub knob_radius: f64,
-    /// Distance d of the balls' centres from the axis [m]; √(R² − d²) must exceed the shaft radius; default 0.15.
+    /// Distance d of the balls' centres from the axis [m]; √(R² − d²) must exceed the shaft radius; default
+    /// 0.15.
     pub knob_offset: f64,
     /// Segments about the axis, a multiple of 4; default 32.
     pub segments: u32,
@@ -60,8 +61,8 @@ impl Bone {
         }))
     }
 
-    /// Point (r, z) at fraction `s` of the way from the notch on the axis over the knob to the shaft, in the half-plane
-    /// with |cos θ| = `across`.
+    /// Point (r, z) at fraction `s` of the way from the notch on the axis over the knob to the shaft, in the
+    /// half-plane with |cos θ| = `across`.
     fn end_outline(&self, across: f64, s: f64) -> (f64, f64) {
         let (big_r, d, z) = (self.knob_radius, self.knob_offset, 0.5 * self.length);
         let centre = d * across;

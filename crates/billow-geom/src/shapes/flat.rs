@@ -4,11 +4,11 @@ use super::{counts, fits, positive};
 use crate::{GeomError, TriMesh};
 use billow_num::Vec3;
 
-/// A rectangle of cloth in the plane z = 0, facing +z, with `nx` × `ny` nodes whose diagonals alternate (herring-bone),
-/// so that the mesh has no preferred shear direction.
+/// A rectangle of cloth in the plane z = 0, facing +z, with `nx` × `ny` nodes whose diagonals alternate
+/// (herring-bone), so that the mesh has no preferred shear direction.
 ///
-/// `width` is along x and `height` along y [m]. Node (i, j) has number `j·nx + i`. Vertices: `nx·ny`; triangles:
-/// `2(nx−1)(ny−1)`.
+/// `width` is along x and `height` along y [m]. Node (i, j) has number `j·nx + i`. Vertices: `nx·ny`;
+/// triangles: `2(nx−1)(ny−1)`.
 ///
 /// # Errors
 /// When a length is not positive or there are fewer than two nodes along a side.
@@ -114,7 +114,8 @@ struct CuboidSurface {
 }
 
 impl CuboidSurface {
-    /// Visits the points of a layer in the order of their numbers: a full layer row by row, else around the rim.
+    /// Visits the points of a layer in the order of their numbers: a full layer row by row, else around the
+    /// rim.
     fn for_layer(&self, full: bool, mut visit: impl FnMut(u32, u32)) {
         let [nx, ny, _] = self.n;
         if full {

@@ -1,8 +1,8 @@
 //! Regular subdivision of simplices, and the icosahedral sphere built on it.
 //!
-//! A simplex with ordered corners is cut into nᵈ equal-volume simplices by the lattice n ≥ x₁ ≥ … ≥ x_d ≥ 0 (Freudenthal's
-//! subdivision). Neighbours that order shared corners alike match along their common face, so ordering corners by
-//! number makes a whole complex conform.
+//! A simplex with ordered corners is cut into nᵈ equal-volume simplices by the lattice n ≥ x₁ ≥ … ≥ x_d ≥ 0
+//! (Freudenthal's subdivision). Neighbours that order shared corners alike match along their common face, so
+//! ordering corners by number makes a whole complex conform.
 
 use super::{counts, fits, positive};
 use crate::{GeomError, TriMesh};

@@ -1,8 +1,8 @@
 //! A boat hull with a pointed bow and a flat transom, as an open shell or with thick walls.
 //!
 //! With ξ = 2x/length in −1…1 the section at ξ is half an ellipse of half-breadth ½·beam·w(ξ) and depth
-//! depth·d(ξ); w and d fall off from midships, w to zero at the bow. The hull shrinks into itself when x, y and z are
-//! scaled down about the middle of the deck, which gives the inner wall of the thick hull.
+//! depth·d(ξ); w and d fall off from midships, w to zero at the bow. The hull shrinks into itself when x, y
+//! and z are scaled down about the middle of the deck, which gives the inner wall of the thick hull.
 
 use super::{counts, fits, positive, require};
 use crate::{GeomError, TriMesh};
@@ -62,8 +62,8 @@ impl BoatHull {
         Ok(mesh)
     }
 
-    /// The hull with walls, closed. Vertices: twice those of the shell; triangles: twice those of the shell and
-    /// `4n + 2` of the rim.
+    /// The hull with walls, closed. Vertices: twice those of the shell; triangles: twice those of the shell
+    /// and `4n + 2` of the rim.
     ///
     /// # Errors
     /// When a parameter is outside the range stated at its field.

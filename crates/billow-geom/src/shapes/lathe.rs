@@ -1,8 +1,8 @@
 //! Surfaces swept around the z axis: the common part of most round shapes.
 //!
-//! A profile is a polyline in the half-plane (r, z). Turned about the axis it gives one ring of vertices per point,
-//! or a single vertex where the profile touches the axis. Walk the profile with the outside on the right, for
-//! instance up along an outer wall.
+//! A profile is a polyline in the half-plane (r, z). Turned about the axis it gives one ring of vertices per
+//! point, or a single vertex where the profile touches the axis. Walk the profile with the outside on the
+//! right, for instance up along an outer wall.
 
 use super::{counts, fits, require};
 use crate::{GeomError, TriMesh};
@@ -11,11 +11,12 @@ use std::f64::consts::TAU;
 
 /// Turns the `profile` of points (radius, height) [m] about the z axis in `segments` steps.
 ///
-/// The ends of the profile may lie on the axis (radius exactly 0), inner points may not. With `closed` the last point
-/// joins the first, which gives a torus-like surface. Both ends on the axis, or `closed`, give a closed surface.
+/// The ends of the profile may lie on the axis (radius exactly 0), inner points may not. With `closed` the
+/// last point joins the first, which gives a torus-like surface. Both ends on the axis, or `closed`, give a
+/// closed surface.
 ///
-/// Vertices: `segments` per point off the axis, one per point on it. Triangles: `2·segments` per profile segment,
-/// `segments` where one end is on the axis.
+/// Vertices: `segments` per point off the axis, one per point on it. Triangles: `2·segments` per profile
+/// segment, `segments` where one end is on the axis.
 ///
 /// # Errors
 /// When there are fewer than three segments or too few points, a radius is negative or not finite, or a point
@@ -85,7 +86,8 @@ impl Rings {
     }
 }
 
-/// Joins rings of vertices `position(ring, segment)` into a surface; see the module notes for the orientation.
+/// Joins rings of vertices `position(ring, segment)` into a surface; see the module notes for the
+/// orientation.
 pub(super) fn revolve(rings: Rings, position: impl Fn(u32, u32) -> Vec3) -> TriMesh {
     let mut mesh = TriMesh::default();
     for i in 0..rings.count {

@@ -1,9 +1,9 @@
 //! Generators of triangle and tetrahedral meshes.
 //!
 //! Lengths are in metres. Unless said otherwise shapes are centred on the origin with z up; triangles run
-//! counter-clockwise seen from outside. Every closed shape is watertight, manifold, free of degenerate triangles and
-//! free of self-intersections; vertex and triangle counts are stated and tested. Impossible parameters are refused
-//! with a [`GeomError::Parameter`] that says what is allowed.
+//! counter-clockwise seen from outside. Every closed shape is watertight, manifold, free of degenerate
+//! triangles and free of self-intersections; vertex and triangle counts are stated and tested. Impossible
+//! parameters are refused with a [`GeomError::Parameter`] that says what is allowed.
 
 mod bone;
 mod flat;

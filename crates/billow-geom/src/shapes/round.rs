@@ -39,8 +39,8 @@ pub fn torus(radius: f64, tube_radius: f64, segments: u32, tube_segments: u32) -
 
 /// A cylinder about z of radius `radius` and length `height` [m], its side cut into `stacks` bands.
 ///
-/// With `caps` the ends are closed by fans about a centre vertex. Vertices: `segments·(stacks+1)`, and 2 with caps;
-/// triangles: `2·segments·stacks`, and `2·segments` with caps.
+/// With `caps` the ends are closed by fans about a centre vertex. Vertices: `segments·(stacks+1)`, and 2 with
+/// caps; triangles: `2·segments·stacks`, and `2·segments` with caps.
 ///
 /// # Errors
 /// When a length is not positive, or there are fewer than three segments or no stack.
@@ -80,10 +80,11 @@ pub fn capsule(radius: f64, length: f64, segments: u32, rings: u32) -> Result<Tr
     lathe(&on_axis_at_ends(bottom.chain(top).collect()), segments, false)
 }
 
-/// A cone about z with base radius `radius` at z = 0 and its tip at z = `height` [m], the side cut into `stacks` bands.
+/// A cone about z with base radius `radius` at z = 0 and its tip at z = `height` [m], the side cut into
+/// `stacks` bands.
 ///
-/// With `cap` the base is closed by a fan about a centre vertex. Vertices: `segments·stacks + 1`, and 1 with a cap;
-/// triangles: `segments·(2·stacks−1)`, and `segments` with a cap.
+/// With `cap` the base is closed by a fan about a centre vertex. Vertices: `segments·stacks + 1`, and 1 with
+/// a cap; triangles: `segments·(2·stacks−1)`, and `segments` with a cap.
 ///
 /// # Errors
 /// When a length is not positive, or there are fewer than three segments or no stack.
@@ -171,8 +172,8 @@ impl Gear {
     const TIP: f64 = 0.3;
     const FLANK: f64 = 0.15;
 
-    /// The gear, closed. Each tooth has four angles: with a bore `16·teeth` vertices and `32·teeth` triangles, without
-    /// `8·teeth + 2` and `16·teeth`.
+    /// The gear, closed. Each tooth has four angles: with a bore `16·teeth` vertices and `32·teeth`
+    /// triangles, without `8·teeth + 2` and `16·teeth`.
     ///
     /// # Errors
     /// When a parameter is outside the range stated at its field.

@@ -1,8 +1,8 @@
 //! A T-handle: a round bar with a round stem, the body that tumbles about its middle axis.
 //!
-//! The bar is a tube of quads along x. A square patch of them on its underside is taken out; its border moves onto the
-//! curve where stem and bar meet and the stem hangs from it. All vertices lie on the exact surface, which is one
-//! closed manifold.
+//! The bar is a tube of quads along x. A square patch of them on its underside is taken out; its border moves
+//! onto the curve where stem and bar meet and the stem hangs from it. All vertices lie on the exact surface,
+//! which is one closed manifold.
 
 use super::{counts, fits, positive, require};
 use crate::{GeomError, TriMesh};
@@ -98,7 +98,8 @@ impl Tee {
         (self.patch() + a, k)
     }
 
-    /// Adds the vertices of the bar, leaving out those inside the patch; returns their numbers by column and angle.
+    /// Adds the vertices of the bar, leaving out those inside the patch; returns their numbers by column and
+    /// angle.
     fn number_bar(&self, mesh: &mut TriMesh) -> Vec<u32> {
         let mut numbers = Vec::new();
         for i in 0..=self.columns() {

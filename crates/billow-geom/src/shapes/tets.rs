@@ -5,8 +5,8 @@ use super::{counts, fits, positive};
 use crate::{GeomError, TetMesh};
 use billow_num::Vec3;
 
-/// A box of edge lengths `size` [m] cut into `cells` cubes along x, y and z, each into six tetrahedra around its
-/// main diagonal.
+/// A box of edge lengths `size` [m] cut into `cells` cubes along x, y and z, each into six tetrahedra around
+/// its main diagonal.
 ///
 /// Vertices: `(nx+1)(ny+1)(nz+1)`, x fastest; tetrahedra: `6·nx·ny·nz`.
 ///
@@ -38,8 +38,8 @@ pub fn tet_box(size: Vec3, cells: [u32; 3]) -> Result<TetMesh, GeomError> {
     Ok(mesh)
 }
 
-/// A ball of radius `radius` [m]: the twenty tetrahedra between an icosahedron and its centre, each cut into `layers`³,
-/// with the points of layer k moved to the sphere of radius k/layers.
+/// A ball of radius `radius` [m]: the twenty tetrahedra between an icosahedron and its centre, each cut into
+/// `layers`³, with the points of layer k moved to the sphere of radius k/layers.
 ///
 /// Vertices: `1 + 5n(n+1)(2n+1)/3 + 2n`; tetrahedra: `20·n³`, for n = `layers`.
 ///

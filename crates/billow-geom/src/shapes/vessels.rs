@@ -15,7 +15,8 @@ pub struct Cup {
     pub top_radius: f64,
     /// Height [m]; default 0.1.
     pub height: f64,
-    /// Thickness of wall (measured along the radius) and floor [m], below both radii and the height; default 0.004.
+    /// Thickness of wall (measured along the radius) and floor [m], below both radii and the height; default
+    /// 0.004.
     pub thickness: f64,
     /// Segments about the axis, at least 3; default 48.
     pub segments: u32,
@@ -52,8 +53,8 @@ impl Cup {
         lathe(&profile, self.segments, false)
     }
 
-    /// The outer surface alone, open at the top and without thickness. Vertices: `segments·(stacks+1) + 1`; triangles:
-    /// `segments·(2·stacks+1)`.
+    /// The outer surface alone, open at the top and without thickness. Vertices: `segments·(stacks+1) + 1`;
+    /// triangles: `segments·(2·stacks+1)`.
     ///
     /// # Errors
     /// When a parameter is outside the range stated at its field.

@@ -23,7 +23,8 @@ fn cube(centre: Vec3, half: f64) -> Aabb {
 fn scene(kind: usize, n: usize, random: &mut Random) -> Vec<Aabb> {
     (0..n)
         .map(|i| match kind {
-            // Even sizes; sizes over six decades; nested; on a lattice where neighbours exactly touch; flat and thin.
+            // Even sizes; sizes over six decades; nested; on a lattice where neighbours exactly touch; flat
+            // and thin.
             0 => cube(random.vec(-5.0, 5.0), random.range(0.1, 0.4)),
             1 => cube(random.vec(-5.0, 5.0), 10f64.powf(random.range(-5.0, 1.0))),
             2 => cube(Vec3::splat(random.range(-0.01, 0.01)), 0.1 * i as f64),
@@ -93,7 +94,8 @@ fn both_follow_moving_appearing_and_vanishing_boxes() {
         let mut sweep = SweepPrune::default();
         sweep.update(&boxes).unwrap();
         for step in 0..40 {
-            // Small steps on a coarse lattice of numbers, so that touching keeps happening; now and then a jump.
+            // Small steps on a coarse lattice of numbers, so that touching keeps happening; now and then a
+            // jump.
             for b in 0..boxes.len() {
                 let jump = if random.below(100) == 0 { 8.0 } else { 0.25 };
                 let by = (random.vec(-jump, jump) * 8.0).round() / 8.0;

@@ -1,7 +1,7 @@
 //! Connectivity against brute force on random soups, and against known surfaces.
 
 use crate::random::Random;
-use billow_geom::mesh::{Topology, VertexKind};
+use billow_geom::mesh::{TET_EDGES, Topology, VertexKind};
 use billow_geom::{GeomError, TetMesh, TriMesh, shapes};
 use billow_num::{Affine3, Mat3, Quat, Vec3, par};
 use std::collections::{BTreeMap, BTreeSet};
@@ -326,5 +326,42 @@ fn components_come_apart_and_together() {
         assert_eq!(&piece.mesh, part);
         assert!(piece.vertices.iter().copied().eq(first..first + part.positions.len() as u32));
         first += part.positions.len() as u32;
+    }
+}
+
+#[test]
+fn tet_tables_equal_brute_force() {
+    for mesh in [shapes::tet_ball(1.0, 3).unwrap(), shapes::tet_box(Vec3::ONE, [3, 2, 2]).unwrap()] {
+        let topology = mesh.topology().unwrap();
+        let (mut faces, mut edges) =
+            (BTreeMap::<[u32; 3], Vec<u32>>::new(), BTreeMap::<[u32; 2], Vec<u32>>::new());
+        for (t, c) in mesh.tets.iter().enumerate() {
+            for k in 0..4 {
+                let mut face = [c[(k + 1) % 4], c[(k + 2) % 4], c[(k + 3) % 4]];
+                face.sort_unstable();
+                faces.entry(face).or_default().push(t as u32);
+                for l in k + 1..4 {
+                    edges.entry([c[k].min(c[l]), c[k].max(c[l])]).or_default().push(t as u32);
+                }
+                let mut own = topology.faces()[topology.tet_faces()[t][k] as usize];
+                own.sort_unstable();
+                assert_eq!(own, face, "face {k} lies opposite corner {k}");
+            }
+            for (k, [a, b]) in TET_EDGES.into_iter().enumerate() {
+                let ends = topology.edges()[topology.tet_edges()[t][k] as usize];
+                assert_eq!(ends, [c[a].min(c[b]), c[a].max(c[b])]);
+            }
+        }
+        assert!(topology.edges().iter().eq(edges.keys()));
+        assert!(edges.values().enumerate().all(|(e, tets)| topology.edge_tets(e as u32) == tets));
+        assert!(faces.values().enumerate().all(|(f, tets)| topology.face_tets(f as u32) == tets));
+        for v in 0..mesh.positions.len() as u32 {
+            let tets: Vec<u32> =
+                (0u32..).zip(&mesh.tets).filter(|(_, c)| c.contains(&v)).map(|(t, _)| t).collect();
+            assert_eq!(topology.vertex_tets(v), tets);
+            let at: Vec<u32> =
+                (0u32..).zip(edges.keys()).filter(|(_, e)| e.contains(&v)).map(|(e, _)| e).collect();
+            assert_eq!(topology.vertex_edges(v), at);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Every generator: counts, watertightness, orientation, no self-intersection, convergence of area and volume.
+//! Every generator: counts, watertightness, orientation, no self-intersection, convergence of area and
+//! volume.
 
 use billow_geom::audit::audit;
 use billow_geom::shapes::{self, BoatHull, Bone, Cup, Funnel, Gear, Ring, Tee};
@@ -227,7 +228,8 @@ fn integral(a: f64, b: f64, f: impl Fn(f64) -> f64) -> f64 {
 fn bone_volume_converges_to_two_lenses_and_a_shaft() {
     let bone = Bone::default();
     let (big_r, d, r, z) = (bone.knob_radius, bone.knob_offset, bone.shaft_radius, 0.5 * bone.length);
-    // Section area of two overlapping discs of radius ρ, centres 2d apart; the shaft adds what lies outside them.
+    // Section area of two overlapping discs of radius ρ, centres 2d apart; the shaft adds what lies outside
+    // them.
     let rings = |y: f64| {
         let rho2 = big_r * big_r - y * y;
         let rho = rho2.sqrt();

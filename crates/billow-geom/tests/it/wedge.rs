@@ -29,7 +29,8 @@ fn wavy(n: u32, offset: Vec3) -> TriMesh {
     mesh.translated(offset)
 }
 
-/// Distance from `p` to a triangle by dense sampling of the triangle; an upper bound within `1/n` of its size.
+/// Distance from `p` to a triangle by dense sampling of the triangle; an upper bound within `1/n` of its
+/// size.
 fn sampled_distance(p: Vec3, [a, b, c]: [Vec3; 3], n: u32) -> f64 {
     let mut least = f64::INFINITY;
     for i in 0..=n {

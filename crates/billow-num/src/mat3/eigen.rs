@@ -74,12 +74,14 @@ fn rotate<const I: usize, const J: usize, const K: usize>(s: &mut Symmetric, q: 
         s.off[K] = 0.0;
         return false;
     }
-    // t = tan of the smaller of the two angles that zero the entry.
+    // t = tan of the smaller of the two angles that zero the entry; cosine and sine from the same triangle, so
+    // that they wait for two roots and one division only.
     let difference = s.diagonal[J] - s.diagonal[I];
-    let t = (2.0 * b).copysign(b * difference)
-        / (difference.abs() + (difference * difference + 4.0 * b * b).sqrt());
-    let c = 1.0 / (1.0 + t * t).sqrt();
-    let sine = t * c;
+    let hypotenuse = (difference * difference + 4.0 * b * b).sqrt();
+    let (adjacent, opposite) = (difference.abs() + hypotenuse, (2.0 * b).copysign(b * difference));
+    let t = opposite / adjacent;
+    let unit = 1.0 / (2.0 * hypotenuse * adjacent).sqrt();
+    let (c, sine) = (adjacent * unit, opposite * unit);
     s.diagonal[I] -= t * b;
     s.diagonal[J] += t * b;
     s.off[K] = 0.0;

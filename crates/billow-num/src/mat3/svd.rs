@@ -60,13 +60,16 @@ pub fn svd_rotations(a: &Mat3) -> Svd {
     Svd { u: Mat3::from_cols(u0, u1, u2), sigma: sigma * scale, v: Mat3::from_cols(v[0], v[1], v[2]) }
 }
 
+/// Squared cosine below which two columns are orthogonal up to rounding of their product.
+const ORTHOGONAL: f64 = 64.0 * f64::EPSILON * f64::EPSILON;
+
 /// One-sided Jacobi: rotates pairs of columns of `b` (and `v` with them) until all are orthogonal.
 fn orthogonalise(b: &mut [Vec3; 3], v: &mut [Vec3; 3]) {
     for _ in 0..12 {
         let mut rotated = false;
         for (i, j) in [(0, 1), (0, 2), (1, 2)] {
             let (p, q, r) = (b[i].length_squared(), b[j].length_squared(), b[i].dot(b[j]));
-            if r * r <= f64::EPSILON * f64::EPSILON * p * q || r.abs() < 1e-150 {
+            if r * r <= ORTHOGONAL * p * q || r.abs() < 1e-150 {
                 continue;
             }
             let t =

@@ -81,6 +81,23 @@ mod tests {
     }
 
     #[test]
+    fn the_function_is_never_asked_outside_the_bracket() {
+        for i in 0..20_000 {
+            let mut d = crate::rng::Stream::new(84, 0).at(i);
+            let (lo, root, steepness) =
+                (d.range(-3.0, 0.0), d.range(0.0, 1.0), 10.0f64.powf(d.range(-1.0, 2.0)));
+            let hi = root + 10.0f64.powf(d.range(-3.0, 1.0));
+            let f = |x: f64| {
+                assert!(lo <= x && x <= hi, "{x} is outside [{lo}, {hi}]");
+                let (y, e) = (steepness * (x - root), (steepness * (x - lo)).exp());
+                (y * e, steepness * e * (1.0 + y))
+            };
+            let found = solve_scalar(f, lo, hi, 1e-12).unwrap();
+            assert!((found.root - root).abs() < 1e-11, "{found:?} instead of {root}");
+        }
+    }
+
+    #[test]
     fn known_roots_in_few_evaluations() {
         let square = solve_scalar(|x| (x * x - 2.0, 2.0 * x), 0.0, 2.0, 0.0).unwrap();
         assert!((square.root - 2.0f64.sqrt()).abs() <= 5e-16 && square.evaluations <= 10, "{square:?}");

@@ -268,6 +268,18 @@ mod tests {
     }
 
     #[test]
+    fn touching_roots_are_not_lost_to_rounding() {
+        for i in 0..20_000 {
+            let mut d = Stream::new(83, 0).at(i);
+            // lead (t − a)² (t − b): rounding moves the touching value to either side of zero.
+            let (a, b, lead) = (d.range(-1.0, 1.0), d.range(2.0, 3.0), d.normal());
+            let c = [-a * a * b * lead, (a * a + 2.0 * a * b) * lead, -(2.0 * a + b) * lead, lead];
+            let found = cubic_roots_in(c, -1.5, 1.5);
+            assert!(found.iter().any(|r| (r - a).abs() < 1e-6), "lost {a}: {found:?}");
+        }
+    }
+
+    #[test]
     fn multiple_and_extreme_roots_are_found_once() {
         assert_roots(&cubic_roots([-1.0, 3.0, -3.0, 1.0]), &[1.0], 1e-5);
         let double = cubic_roots([-0.25, 1.25, -2.0, 1.0]); // (t − 1/2)² (t − 1)

@@ -1,0 +1,116 @@
+//! What the pipeline needs to know of the meshes: connectivity, masses, thickness, friction.
+//!
+//! All meshes of a scene, cloth and objects alike, are one soup of vertices, edges and triangles with a body number
+//! per vertex. Scripted vertices have infinite mass: impulses do not move them.
+
+use billow_geom::GeomError;
+use billow_geom::mesh::Topology;
+
+/// A mesh to be added to the soup.
+#[derive(Clone, Debug)]
+pub struct Body<'a> {
+    /// Number of vertices.
+    pub vertices: usize,
+    /// Triangles over those vertices.
+    pub triangles: &'a [[u32; 3]],
+    /// Inverse mass per vertex, zero for scripted vertices [1/kg].
+    pub inverse_masses: &'a [f64],
+    /// Thickness: surfaces keep half of each side's apart [m].
+    pub thickness: f64,
+    /// Coulomb coefficient; a pair uses the geometric mean [-].
+    pub friction: f64,
+    /// Whether the body moves by itself. Pairs without any such body are never looked at.
+    pub dynamic: bool,
+}
+
+/// Properties of a body in the soup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyProperties {
+    /// First vertex in the soup.
+    pub first_vertex: u32,
+    /// Thickness [m].
+    pub thickness: f64,
+    /// Coulomb coefficient [-].
+    pub friction: f64,
+    /// Whether the body moves by itself.
+    pub dynamic: bool,
+}
+
+/// The soup: fixed during a run.
+#[derive(Clone, Debug)]
+pub struct Surface {
+    topology: Topology,
+    inverse_masses: Vec<f64>,
+    body_of: Vec<u32>,
+    bodies: Vec<BodyProperties>,
+}
+
+impl Surface {
+    /// Joins the bodies' meshes; vertex and triangle numbers follow one another in the order given.
+    pub fn new(bodies: &[Body<'_>]) -> Result<Self, GeomError> {
+        let mut triangles = Vec::new();
+        let mut inverse_masses = Vec::new();
+        let mut body_of = Vec::new();
+        let mut properties = Vec::new();
+        for (number, body) in bodies.iter().enumerate() {
+            let first = body_of.len() as u32;
+            triangles.extend(body.triangles.iter().map(|t| t.map(|i| i + first)));
+            inverse_masses.extend_from_slice(body.inverse_masses);
+            body_of.resize(body_of.len() + body.vertices, number as u32);
+            properties.push(BodyProperties {
+                first_vertex: first,
+                thickness: body.thickness,
+                friction: body.friction,
+                dynamic: body.dynamic,
+            });
+        }
+        let topology = Topology::new(body_of.len(), &triangles)?;
+        Ok(Self { topology, inverse_masses, body_of, bodies: properties })
+    }
+
+    /// Connectivity of the whole soup.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.body_of.len()
+    }
+
+    /// Inverse mass per vertex [1/kg].
+    pub fn inverse_masses(&self) -> &[f64] {
+        &self.inverse_masses
+    }
+
+    /// The body a vertex belongs to.
+    pub fn body_of(&self, vertex: u32) -> u32 {
+        self.body_of[vertex as usize]
+    }
+
+    /// Properties of the bodies.
+    pub fn bodies(&self) -> &[BodyProperties] {
+        &self.bodies
+    }
+
+    /// Thickness at a vertex [m].
+    pub fn thickness(&self, vertex: u32) -> f64 {
+        self.bodies[self.body_of(vertex) as usize].thickness
+    }
+
+    /// Whether a pair of elements, given one vertex of each, can have a response at all.
+    pub fn interacts(&self, a: u32, b: u32) -> bool {
+        self.bodies[self.body_of(a) as usize].dynamic || self.bodies[self.body_of(b) as usize].dynamic
+    }
+
+    /// Distance two elements keep, given one vertex of each [m].
+    pub fn gap(&self, a: u32, b: u32) -> f64 {
+        0.5 * (self.thickness(a) + self.thickness(b))
+    }
+
+    /// Coulomb coefficient between two bodies, given one vertex of each [-].
+    pub fn friction(&self, a: u32, b: u32) -> f64 {
+        let mu = |v: u32| self.bodies[self.body_of(v) as usize].friction;
+        if self.body_of(a) == self.body_of(b) { mu(a) } else { (mu(a) * mu(b)).sqrt() }
+    }
+}

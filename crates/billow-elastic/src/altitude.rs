@@ -23,7 +23,6 @@ pub struct AltitudeSprings {
 #[derive(Clone, Debug, Default)]
 pub struct AltitudeTangent {
     active: Vec<Altitude>,
-    product: Vec<f64>,
 }
 
 /// The shortest altitude of a triangle, as a motion of its three nodes that lengthens it.
@@ -92,9 +91,15 @@ impl AltitudeSprings {
         });
     }
 
-    /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y` with the modes held fixed.
-    pub fn add_product(&self, tangent: &mut AltitudeTangent, factors: [f64; 2], v: &[Vec3], y: &mut [Vec3]) {
-        let AltitudeTangent { active, product } = tangent;
+    /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y` with the modes held fixed. `product` is scratch.
+    pub fn add_product(
+        &self,
+        AltitudeTangent { active }: &AltitudeTangent,
+        factors: [f64; 2],
+        v: &[Vec3],
+        y: &mut [Vec3],
+        product: &mut Vec<f64>,
+    ) {
         product.resize(self.len(), 0.0);
         par::fill(product, |t| {
             let rate: f64 = (0..3).map(|k| active[t].mode[k].dot(v[self.triangles[t][k] as usize])).sum();

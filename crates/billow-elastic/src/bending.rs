@@ -36,8 +36,6 @@ pub struct BendingMaterial {
 #[derive(Clone, Debug, Default)]
 pub struct BendingTangent {
     hinges: Vec<Hinge>,
-    /// Result of a product, per element.
-    product: Vec<f64>,
 }
 
 /// A bending element linearised.
@@ -144,9 +142,15 @@ impl Bending {
     }
 
     /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y`, the first in the Gauss-Newton form
-    /// `−(dM/dθ) u uᵀ`, which is negative semi-definite.
-    pub fn add_product(&self, tangent: &mut BendingTangent, factors: [f64; 2], v: &[Vec3], y: &mut [Vec3]) {
-        let BendingTangent { hinges, product } = tangent;
+    /// `−(dM/dθ) u uᵀ`, which is negative semi-definite. `product` is scratch.
+    pub fn add_product(
+        &self,
+        BendingTangent { hinges }: &BendingTangent,
+        factors: [f64; 2],
+        v: &[Vec3],
+        y: &mut [Vec3],
+        product: &mut Vec<f64>,
+    ) {
         product.resize(self.len(), 0.0);
         par::fill(product, |e| {
             let mode = &hinges[e].mode;
@@ -327,7 +331,7 @@ mod tests {
         bending.linearise(&rest.positions, &mut tangent);
         let v: Vec<Vec3> = rest.positions.iter().map(|x| Vec3::new(x.y, x.x * x.y, x.x * x.x)).collect();
         let mut f = vec![Vec3::ZERO; v.len()];
-        bending.add_product(&mut tangent, [0.0, 1.0], &v, &mut f);
+        bending.add_product(&tangent, [0.0, 1.0], &v, &mut f, &mut Vec::new());
         let power: f64 = f.iter().zip(&v).map(|(f, v)| f.dot(*v)).sum();
         let (force, torque) =
             (f.iter().sum::<Vec3>(), f.iter().zip(&rest.positions).map(|(f, x)| x.cross(*f)).sum::<Vec3>());
@@ -338,7 +342,7 @@ mod tests {
         let spin: Vec<Vec3> =
             rest.positions.iter().map(|x| Vec3::new(0.3, -1.0, 0.8).cross(*x) + Vec3::X).collect();
         let mut still = vec![Vec3::ZERO; v.len()];
-        bending.add_product(&mut tangent, [0.0, 1.0], &spin, &mut still);
+        bending.add_product(&tangent, [0.0, 1.0], &spin, &mut still, &mut Vec::new());
         assert!(still.iter().all(|f| f.length() < 1e-12), "rigid motion is not damped");
     }
 }

@@ -34,8 +34,6 @@ pub struct Spring {
 #[derive(Clone, Debug, Default)]
 pub struct SpringTangent {
     lines: Vec<Line>,
-    /// Result of a product, per spring.
-    product: Vec<Vec3>,
 }
 
 /// A spring linearised.
@@ -144,17 +142,15 @@ impl Springs {
 
     /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y`, the first without the part that pushes
     /// compressed springs sideways, so that the operator is negative semi-definite.
-    pub fn add_product(&self, tangent: &mut SpringTangent, factors: [f64; 2], v: &[Vec3], y: &mut [Vec3]) {
-        let SpringTangent { lines, product } = tangent;
-        product.resize(self.len(), Vec3::ZERO);
-        par::fill(product, |e| {
-            let [a, b] = self.ends[e];
-            let (dv, d) = (v[b as usize] - v[a as usize], lines[e].direction);
-            let (along, sideways) = lines[e].mixed(factors);
-            d * ((along - sideways) * d.dot(dv)) + dv * sideways
+    pub fn add_product(&self, tangent: &SpringTangent, factors: [f64; 2], v: &[Vec3], y: &mut [Vec3]) {
+        // Each spring is evaluated at both ends: cheaper than storing and reading back a result per spring.
+        self.incidence.gather(y, |corner| {
+            let (line, ends) = (&tangent.lines[corner / 2], self.ends[corner / 2]);
+            let (this, other) = (corner % 2, 1 - corner % 2);
+            let dv = v[ends[other] as usize] - v[ends[this] as usize];
+            let (along, sideways) = line.mixed(factors);
+            line.direction * ((along - sideways) * line.direction.dot(dv)) + dv * sideways
         });
-        self.incidence
-            .gather(y, |corner| if corner % 2 == 0 { product[corner / 2] } else { -product[corner / 2] });
     }
 
     /// Adds the diagonal of the negated [`Springs::add_product`] operator, for preconditioning.
@@ -231,7 +227,7 @@ mod tests {
         let mut tangent = SpringTangent::default();
         springs.linearise(&x, &mut tangent);
         let mut y = [Vec3::ZERO; 2];
-        springs.add_product(&mut tangent, [1.0, 0.0], &v, &mut y);
+        springs.add_product(&tangent, [1.0, 0.0], &v, &mut y);
         for i in 0..2 {
             let slope = (force(h)[i] - force(-h)[i]) / (2.0 * h);
             assert!(y[i].distance(slope) < 1e-7, "{} against {slope}", y[i]);
@@ -245,7 +241,7 @@ mod tests {
         let mut tangent = SpringTangent::default();
         springs.linearise(&x, &mut tangent);
         let mut f = [Vec3::ZERO; 2];
-        springs.add_product(&mut tangent, [0.0, 1.0], &[Vec3::ZERO, Vec3::new(2.0, 5.0, -1.0)], &mut f);
+        springs.add_product(&tangent, [0.0, 1.0], &[Vec3::ZERO, Vec3::new(2.0, 5.0, -1.0)], &mut f);
         assert!(
             f[1].distance(Vec3::new(-0.3 / 0.5 * 2.0, 0.0, 0.0)) < 1e-15 && (f[0] + f[1]).length() < 1e-15
         );

@@ -1,0 +1,234 @@
+//! Which elements are close, and which may meet during the step ([Bri03] 2.4).
+//!
+//! One traversal of box hierarchies serves both questions. A pair within the thickness at the start of the step is a
+//! contact; a pair that could meet if every node moved at most [`Slack`] farther than planned is *watched*: its
+//! trajectories are tested, now and after every change. Nothing else can collide while all nodes stay within
+//! their slack, and a node that leaves it has its neighbourhood searched again.
+
+use crate::{Contact, Surface};
+use billow_geom::Aabb;
+use billow_geom::bvh::{Bvh, PairTasks};
+use billow_geom::proximity::{edge_edge, point_triangle};
+use billow_num::{Vec3, par};
+
+/// Two points of the surface within the thickness of each other at the start of the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Touch {
+    pub(crate) contact: Contact,
+    /// How much nearer than the thickness they are [m].
+    pub(crate) overlap: f64,
+    /// Coulomb coefficient [-].
+    pub(crate) friction: f64,
+}
+
+/// Two elements that may meet during the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Watch {
+    pub(crate) kind: Kind,
+    pub(crate) nodes: [u32; 4],
+    /// Distance that must not be undercut [m].
+    pub(crate) separation: f64,
+}
+
+/// What a pair consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A point and a triangle.
+    VertexFace,
+    /// Two edges.
+    EdgeEdge,
+}
+
+/// What one part of the search found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) touches: Vec<Touch>,
+    pub(crate) watches: Vec<Watch>,
+    pub(crate) candidates: u64,
+}
+
+/// The step as the search sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan<'a> {
+    /// Positions at the start of the step [m].
+    pub(crate) x0: &'a [Vec3],
+    /// Planned positions at its end [m].
+    pub(crate) x1: &'a [Vec3],
+    /// How far a node may end from its plan before its neighbourhood is searched again [m].
+    pub(crate) slack: f64,
+    /// Smallest distance as a fraction of the thickness [-].
+    pub(crate) separation: f64,
+}
+
+/// The hierarchies, shaped once and refitted every step.
+#[derive(Clone, Debug)]
+pub(crate) struct Search {
+    points: Bvh<2>,
+    edges: Bvh<2>,
+    triangles: Bvh<2>,
+    tasks: PairTasks,
+}
+
+impl Search {
+    pub(crate) fn new(surface: &Surface, x: &[Vec3]) -> Self {
+        let topology = surface.topology();
+        let centre = |corners: &[u32]| corners.iter().map(|&i| x[i as usize]).sum::<Vec3>() / corners.len() as f64;
+        let edges = par::map(topology.edge_count(), |e| centre(&topology.edges()[e]));
+        let triangles = par::map(topology.triangle_count(), |t| centre(&topology.triangles()[t]));
+        Self {
+            points: Bvh::from_centres(x),
+            edges: Bvh::from_centres(&edges),
+            triangles: Bvh::from_centres(&triangles),
+            tasks: PairTasks::default(),
+        }
+    }
+
+    /// Everything close, and everything that may meet.
+    pub(crate) fn all(&mut self, surface: &Surface, plan: Plan<'_>, found: &mut Vec<Found>) {
+        self.refit(surface, plan);
+        let Self { points, edges, triangles, tasks } = self;
+        let topology = surface.topology();
+        found.clear();
+        points.split_pairs(triangles, tasks);
+        found.extend(par::map(tasks.tasks().len(), |k| {
+            let mut part = Found::default();
+            points.run_pairs(triangles, tasks, tasks.tasks()[k], |p, t| {
+                part.vertex_face(surface, plan, p, topology.triangles()[t as usize]);
+            });
+            part
+        }));
+        edges.split_self(tasks);
+        found.extend(par::map(tasks.tasks().len(), |k| {
+            let mut part = Found::default();
+            edges.run_self(tasks, tasks.tasks()[k], |a, b| {
+                let (a, b) = (a.min(b), a.max(b));
+                part.edge_edge(surface, plan, topology.edges()[a as usize], topology.edges()[b as usize]);
+            });
+            part
+        }));
+    }
+
+    fn refit(&mut self, surface: &Surface, plan: Plan<'_>) {
+        let topology = surface.topology();
+        let bounds = Aabb::of_points(plan.x0);
+        let origin = if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() };
+        self.points.refit(origin, |i| plan.leaf(surface, [i as u32]));
+        self.edges.refit(origin, |e| plan.leaf(surface, topology.edges()[e]));
+        self.triangles.refit(origin, |t| plan.leaf(surface, topology.triangles()[t]));
+    }
+
+    /// What the given nodes may meet after their plans changed; `plan` holds the new ones.
+    pub(crate) fn around(&mut self, surface: &Surface, plan: Plan<'_>, nodes: &[u32], found: &mut Found) {
+        let topology = surface.topology();
+        let unique = |mut list: Vec<u32>| {
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        let edges = unique(nodes.iter().flat_map(|&i| topology.vertex_edges(i).to_vec()).collect());
+        let triangles = unique(nodes.iter().flat_map(|&i| topology.vertex_triangles(i).to_vec()).collect());
+        self.points.refit_some(nodes.iter().copied(), |i| plan.leaf(surface, [i as u32]));
+        self.edges.refit_some(edges.iter().copied(), |e| plan.leaf(surface, topology.edges()[e]));
+        self.triangles.refit_some(triangles.iter().copied(), |t| plan.leaf(surface, topology.triangles()[t]));
+        for &p in nodes {
+            let boxes = plan.grown(surface, [p]);
+            self.triangles.overlapping(&boxes, |t| found.vertex_face(surface, plan, p, topology.triangles()[t as usize]));
+        }
+        for &t in &triangles {
+            let corners = topology.triangles()[t as usize];
+            let boxes = plan.grown(surface, corners);
+            self.points.overlapping(&boxes, |p| found.vertex_face(surface, plan, p, corners));
+        }
+        for &e in &edges {
+            let ends = topology.edges()[e as usize];
+            let boxes = plan.grown(surface, ends);
+            self.edges.overlapping(&boxes, |o| {
+                if o != e {
+                    let (a, b) = (e.min(o), e.max(o));
+                    found.edge_edge(surface, plan, topology.edges()[a as usize], topology.edges()[b as usize]);
+                }
+            });
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// Boxes of some nodes at both ends of the step and what to grow them by: half the thickness and the slack.
+    fn leaf<const N: usize>(&self, surface: &Surface, nodes: [u32; N]) -> ([Aabb; 2], f64) {
+        let around = |x: &[Vec3]| nodes.iter().fold(Aabb::EMPTY, |b, &i| b.with(x[i as usize]));
+        ([around(self.x0), around(self.x1)], 0.5 * surface.thickness(nodes[0]) + self.slack)
+    }
+
+    fn grown<const N: usize>(&self, surface: &Surface, nodes: [u32; N]) -> [Aabb; 2] {
+        let (boxes, by) = self.leaf(surface, nodes);
+        boxes.map(|b| b.inflated(by))
+    }
+
+    /// The farthest two elements can approach: the largest relative displacement of their nodes, slack included [m].
+    fn approach(&self, a: &[u32], b: &[u32]) -> f64 {
+        let move_of = |i: u32| self.x1[i as usize] - self.x0[i as usize];
+        let mut largest = 0.0f64;
+        for &i in a {
+            for &j in b {
+                largest = largest.max((move_of(i) - move_of(j)).length_squared());
+            }
+        }
+        largest.sqrt() + 2.0 * self.slack
+    }
+}
+
+impl Found {
+    fn vertex_face(&mut self, surface: &Surface, plan: Plan<'_>, p: u32, [a, b, c]: [u32; 3]) {
+        if p == a || p == b || p == c || !surface.interacts(p, a) {
+            return;
+        }
+        self.candidates += 1;
+        let [xp, xa, xb, xc] = [p, a, b, c].map(|i| plan.x0[i as usize]);
+        let (gap, reach) = (surface.gap(p, a), plan.approach(&[p], &[a, b, c]));
+        // Far from the plane of the triangle is far from the triangle.
+        let normal = (xb - xa).cross(xc - xa);
+        let limit = gap.max(reach + plan.separation * gap);
+        if normal.dot(xp - xa).powi(2) > 1.0000001 * limit * limit * normal.length_squared() {
+            return;
+        }
+        let near = point_triangle(xp, [xa, xb, xc]);
+        let w = near.weights;
+        let contact = Contact { nodes: [p, a, b, c], weights: [1.0, -w[0], -w[1], -w[2]], normal: near.normal };
+        self.keep(surface, plan, Kind::VertexFace, contact, [near.distance, gap, reach]);
+    }
+
+    fn edge_edge(&mut self, surface: &Surface, plan: Plan<'_>, [a, b]: [u32; 2], [c, d]: [u32; 2]) {
+        if a == c || a == d || b == c || b == d || !surface.interacts(a, c) {
+            return;
+        }
+        self.candidates += 1;
+        let [xa, xb, xc, xd] = [a, b, c, d].map(|i| plan.x0[i as usize]);
+        let (gap, reach) = (surface.gap(a, c), plan.approach(&[a, b], &[c, d]));
+        // The lines' distance bounds that of the edges.
+        let normal = (xb - xa).cross(xd - xc);
+        let limit = gap.max(reach + plan.separation * gap);
+        if normal.dot(xa - xc).powi(2) > 1.0000001 * limit * limit * normal.length_squared() {
+            return;
+        }
+        let near = edge_edge([xa, xb], [xc, xd]);
+        let weights = [1.0 - near.a, near.a, near.b - 1.0, -near.b];
+        let contact = Contact { nodes: [a, b, c, d], weights, normal: near.normal };
+        self.keep(surface, plan, Kind::EdgeEdge, contact, [near.distance, gap, reach]);
+    }
+
+    fn keep(&mut self, surface: &Surface, plan: Plan<'_>, kind: Kind, contact: Contact, [distance, gap, reach]: [f64; 3]) {
+        let (first, second) = match kind {
+            Kind::VertexFace => (contact.nodes[0], contact.nodes[1]),
+            Kind::EdgeEdge => (contact.nodes[0], contact.nodes[2]),
+        };
+        if distance < gap && contact.normal != Vec3::ZERO {
+            let friction = surface.friction(first, second);
+            self.touches.push(Touch { contact, overlap: gap - distance, friction });
+        }
+        let separation = plan.separation * gap;
+        if distance <= reach + separation {
+            // Elements that start closer than the usual separation keep half of what they have.
+            self.watches.push(Watch { kind, nodes: contact.nodes, separation: separation.min(0.5 * distance) });
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The pipeline: proximity → repulsion and friction → collisions → impact zones ([Bri03] 2.2–2.9).
+//!
+//! In: positions free of intersections and a mid-step velocity. Out: a corrected mid-step velocity with which the
+//! straight trajectories of the step come nowhere closer than the separation, or [`Unresolved`] with the place where
+//! scripted nodes make that impossible. The guarantee is on the end positions `x + Δt v` as they are rounded.
+
+use crate::near::{Found, Kind, Plan, Search, Watch};
+use crate::repulsion::{Repulsion, repel};
+use crate::zones::{ZoneInput, Zones, move_together};
+use crate::{Config, Contact, Report, Surface, Unresolved, slide};
+use billow_geom::ccd::{self, Hit};
+use billow_num::stages::Stages;
+use billow_num::{Vec3, par};
+
+/// Part of the thickness by which a node may leave its plan before its neighbourhood is searched again.
+const SLACK: f64 = 0.25;
+
+/// Scratch of the pipeline. Dropping it between steps changes no result.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    search: Option<Search>,
+    found: Vec<Found>,
+    touches: Vec<crate::near::Touch>,
+    watches: Vec<Watch>,
+    repulsions: Vec<Repulsion>,
+    /// End positions the pairs were last tested with.
+    x1: Vec<Vec3>,
+    /// End positions the search was last made for.
+    planned: Vec<Vec3>,
+    /// The round in which a node last changed.
+    changed: Vec<u32>,
+    zones: Zones,
+}
+
+/// The step to be resolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Positions at the start, free of intersections [m].
+    pub x: &'a [Vec3],
+    /// Length of the step [s].
+    pub dt: f64,
+}
+
+/// A pair that would meet.
+#[derive(Clone, Copy, Debug)]
+struct Collision {
+    watch: Watch,
+    hit: Hit,
+}
+
+/// Corrects the mid-step velocities `v` so that the step is free of collisions.
+pub fn resolve(
+    surface: &Surface,
+    step: Step<'_>,
+    v: &mut [Vec3],
+    config: &Config,
+    work: &mut Workspace,
+    stages: &mut Stages,
+) -> Result<Report, Unresolved> {
+    let mut report = Report::default();
+    let mut pipeline = Pipeline { surface, step, config, work };
+    pipeline.plan(v);
+    stages.time("proximity", || pipeline.search(&mut report));
+    report.touched = stages.time("repulsion", || {
+        let Workspace { touches, repulsions, .. } = &mut *pipeline.work;
+        repel(touches, surface.inverse_masses(), config, step.dt, repulsions, v)
+    });
+    stages.time("collisions", || pipeline.collide(v, &mut report))?;
+    Ok(report)
+}
+
+struct Pipeline<'a> {
+    surface: &'a Surface,
+    step: Step<'a>,
+    config: &'a Config,
+    work: &'a mut Workspace,
+}
+
+impl Pipeline<'_> {
+    /// End positions of the step with velocities `v`.
+    fn plan(&mut self, v: &[Vec3]) {
+        let n = self.surface.vertex_count();
+        let Step { x, dt } = self.step;
+        self.work.x1.resize(n, Vec3::ZERO);
+        par::fill(&mut self.work.x1, |i| x[i] + v[i] * dt);
+        self.work.planned.clone_from(&self.work.x1);
+        self.work.changed.clear();
+        self.work.changed.resize(n, 0);
+        self.work.zones.reset(n);
+    }
+
+    fn slack(&self) -> f64 {
+        let thinnest = self.surface.bodies().iter().filter(|b| b.dynamic).map(|b| b.thickness);
+        SLACK * thinnest.fold(f64::INFINITY, f64::min).min(1.0)
+    }
+
+    /// Contacts at the start of the step and pairs to watch during it.
+    fn search(&mut self, report: &mut Report) {
+        let slack = self.slack();
+        let Workspace { search, found, touches, watches, planned, .. } = &mut *self.work;
+        let search = search.get_or_insert_with(|| Search::new(self.surface, self.step.x));
+        let plan = Plan { x0: self.step.x, x1: planned, slack, separation: self.config.separation };
+        search.all(self.surface, plan, found);
+        touches.clear();
+        watches.clear();
+        for part in found.iter_mut() {
+            touches.append(&mut part.touches);
+            watches.append(&mut part.watches);
+            report.candidates += part.candidates;
+        }
+        report.contacts = touches.len() as u64;
+        report.watched = watches.len() as u64;
+    }
+
+    /// Rounds of impulses, then growing impact zones, until no trajectory collides.
+    fn collide(&mut self, v: &mut [Vec3], report: &mut Report) -> Result<(), Unresolved> {
+        let everyone: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
+        let mut moved = if report.touched { everyone } else { Vec::new() };
+        for round in 1.. {
+            self.follow(&moved, v, round, report);
+            let collisions = self.detect(round, report);
+            if collisions.is_empty() {
+                break;
+            }
+            report.touched = true;
+            report.rounds = round;
+            report.collisions += collisions.len() as u64;
+            moved = if round <= self.config.collision_rounds {
+                self.push_apart(&collisions, v)
+            } else {
+                self.grow_zones(&collisions, v)?
+            };
+        }
+        report.zones = self.work.zones.sizes();
+        Ok(())
+    }
+
+    /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.
+    fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32, report: &mut Report) {
+        let Step { x, dt } = self.step;
+        let slack = self.slack();
+        let Workspace { x1, planned, changed, search, watches, .. } = &mut *self.work;
+        let mut strayed = Vec::new();
+        for &i in moved {
+            let k = i as usize;
+            let end = x[k] + v[k] * dt;
+            if end != x1[k] {
+                x1[k] = end;
+                changed[k] = round;
+                if end.distance_squared(planned[k]) > slack * slack {
+                    planned[k] = end;
+                    strayed.push(i);
+                }
+            }
+        }
+        if let (Some(search), false) = (search, strayed.is_empty()) {
+            let plan = Plan { x0: x, x1: planned, slack, separation: self.config.separation };
+            let mut found = Found::default();
+            search.around(self.surface, plan, &strayed, &mut found);
+            report.candidates += found.candidates;
+            report.watched += found.watches.len() as u64;
+            watches.append(&mut found.watches);
+        }
+    }
+
+    /// Tests every watched pair with a node that changed since its last test, in parallel; earliest first.
+    fn detect(&self, round: u32, report: &mut Report) -> Vec<Collision> {
+        let Workspace { x1, changed, watches, .. } = &*self.work;
+        let x0 = self.step.x;
+        let stale = |w: &Watch| round == 1 || w.nodes.iter().any(|&i| changed[i as usize] == round);
+        let test = |w: &Watch| {
+            let (a, b) = (w.nodes.map(|i| x0[i as usize]), w.nodes.map(|i| x1[i as usize]));
+            match w.kind {
+                Kind::VertexFace => ccd::vertex_face(&a, &b, w.separation),
+                Kind::EdgeEdge => ccd::edge_edge(&a, &b, w.separation),
+            }
+        };
+        let parts = par::reduce(
+            watches.len(),
+            par::CHUNK,
+            |range| {
+                let (mut tests, mut hits) = (0u64, Vec::new());
+                for watch in watches[range].iter().filter(|w| stale(w)) {
+                    tests += 1;
+                    hits.extend(test(watch).map(|hit| Collision { watch: *watch, hit }));
+                }
+                (tests, hits)
+            },
+            |mut a, mut b| {
+                a.0 += b.0;
+                a.1.append(&mut b.1);
+                a
+            },
+        );
+        let (tests, mut hits) = parts.unwrap_or_default();
+        report.tests += tests;
+        let key = |c: &Collision| (c.watch.kind, c.watch.nodes);
+        hits.sort_unstable_by(|a, b| a.hit.toi.total_cmp(&b.hit.toi).then(key(a).cmp(&key(b))));
+        hits.dedup_by(|a, b| key(a) == key(b));
+        hits
+    }
+
+    /// Inelastic impulses with friction on approaching pairs, recovery on close calls ([Bri03] 2.8). Returns the
+    /// nodes that may have moved.
+    fn push_apart(&self, collisions: &[Collision], v: &mut [Vec3]) -> Vec<u32> {
+        let inverse_masses = self.surface.inverse_masses();
+        let mut moved = Vec::with_capacity(4 * collisions.len());
+        for Collision { watch, hit } in collisions {
+            let contact = Contact { nodes: watch.nodes, weights: hit.weights, normal: hit.normal };
+            let compliance = contact.compliance(inverse_masses);
+            if compliance == 0.0 {
+                continue;
+            }
+            let (first, second) = ends(watch);
+            let relative = contact.relative(v);
+            let approach = relative.dot(contact.normal);
+            let tangential = relative - contact.normal * approach;
+            let recover = self.config.recovery * self.surface.gap(first, second) / self.step.dt;
+            let dv = if approach < 0.0 { -approach } else { (recover - approach).max(0.0) };
+            let after = slide(tangential, dv, self.surface.friction(first, second));
+            contact.apply((contact.normal * dv + (after - tangential)) / compliance, inverse_masses, v);
+            moved.extend(watch.nodes);
+        }
+        moved.sort_unstable();
+        moved.dedup();
+        moved
+    }
+
+    /// Merges the zones of colliding nodes and moves each grown zone as one body ([Bri03] 2.9).
+    fn grow_zones(&mut self, collisions: &[Collision], v: &mut [Vec3]) -> Result<Vec<u32>, Unresolved> {
+        let zones = &mut self.work.zones;
+        let mut grown = false;
+        for Collision { watch, .. } in collisions {
+            grown |= zones.merge(watch.nodes).1;
+        }
+        if !grown {
+            return Err(self.unresolved(&collisions[0]));
+        }
+        let mut roots: Vec<u32> = collisions.iter().map(|c| zones.root(c.watch.nodes[0])).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        let input = ZoneInput { inverse_masses: self.surface.inverse_masses(), x: self.step.x, dt: self.step.dt };
+        let mut moved = Vec::new();
+        for root in roots {
+            move_together(zones.members(root), input, self.config.zone_motion, v);
+            moved.extend_from_slice(zones.members(root));
+        }
+        Ok(moved)
+    }
+
+    fn unresolved(&self, Collision { watch, hit }: &Collision) -> Unresolved {
+        let (first, second) = ends(watch);
+        let at = |i: u32| self.step.x[i as usize].lerp(self.work.x1[i as usize], hit.toi);
+        let positive = (0..4).filter(|&k| hit.weights[k] > 0.0);
+        Unresolved {
+            nodes: watch.nodes,
+            bodies: [self.surface.body_of(first), self.surface.body_of(second)],
+            place: positive.map(|k| at(watch.nodes[k]) * hit.weights[k]).sum(),
+            toi: hit.toi,
+        }
+    }
+}
+
+/// One node of each element of a pair.
+fn ends(watch: &Watch) -> (u32, u32) {
+    match watch.kind {
+        Kind::VertexFace => (watch.nodes[0], watch.nodes[1]),
+        Kind::EdgeEdge => (watch.nodes[0], watch.nodes[2]),
+    }
+}

@@ -1,7 +1,28 @@
-//! Under construction.
+//! The collision pipeline for moving triangle meshes: no step ever leaves an intersection behind.
+//!
+//! Positions free of intersections, masses and a mid-step velocity go in; a corrected velocity comes out, with which
+//! the straight trajectories of the step come nowhere closer than a small separation. The pipeline knows nothing of
+//! cloth: shells, thin rigid bodies and fluids' solids use it alike ([Bri03] chapter 2, [BFA02]).
+//!
+//! | stage | what | section |
+//! | --- | --- | --- |
+//! | proximity | pairs within the thickness, pairs that may meet | [Bri03] 2.4 |
+//! | repulsion | inelastic impulse, capped spring, Coulomb friction | [Bri03] 2.6, 2.7 |
+//! | collisions | trajectories tested and corrected, changed parts again | [Bri03] 2.8 |
+//! | impact zones | what still collides moves together | [Bri03] 2.9 |
+
+mod config;
 mod impulse;
+mod near;
+mod report;
+mod repulsion;
+mod resolve;
 mod surface;
 mod zones;
+
+pub use config::{Config, Update};
 pub use impulse::{Contact, slide};
+pub use report::{Report, Unresolved};
+pub use resolve::{Step, Workspace, resolve};
 pub use surface::{Body, BodyProperties, Surface};
 pub use zones::{ZoneInput, ZoneMotion, Zones, move_together};

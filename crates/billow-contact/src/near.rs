@@ -70,9 +70,11 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    pub(crate) fn new(surface: &Surface, x: &[Vec3]) -> Self {
-        let topology = surface.topology();
-        let centre = |corners: &[u32]| corners.iter().map(|&i| x[i as usize]).sum::<Vec3>() / corners.len() as f64;
+    /// Shapes the trees by the rest pose, so that they are the same whenever they are made.
+    pub(crate) fn new(surface: &Surface) -> Self {
+        let (topology, x) = (surface.topology(), surface.rest());
+        let centre =
+            |corners: &[u32]| corners.iter().map(|&i| x[i as usize]).sum::<Vec3>() / corners.len() as f64;
         let edges = par::map(topology.edge_count(), |e| centre(&topology.edges()[e]));
         let triangles = par::map(topology.triangle_count(), |t| centre(&topology.triangles()[t]));
         Self {
@@ -132,7 +134,9 @@ impl Search {
         self.triangles.refit_some(triangles.iter().copied(), |t| plan.leaf(surface, topology.triangles()[t]));
         for &p in nodes {
             let boxes = plan.grown(surface, [p]);
-            self.triangles.overlapping(&boxes, |t| found.vertex_face(surface, plan, p, topology.triangles()[t as usize]));
+            self.triangles.overlapping(&boxes, |t| {
+                found.vertex_face(surface, plan, p, topology.triangles()[t as usize])
+            });
         }
         for &t in &triangles {
             let corners = topology.triangles()[t as usize];
@@ -145,7 +149,12 @@ impl Search {
             self.edges.overlapping(&boxes, |o| {
                 if o != e {
                     let (a, b) = (e.min(o), e.max(o));
-                    found.edge_edge(surface, plan, topology.edges()[a as usize], topology.edges()[b as usize]);
+                    found.edge_edge(
+                        surface,
+                        plan,
+                        topology.edges()[a as usize],
+                        topology.edges()[b as usize],
+                    );
                 }
             });
         }
@@ -186,14 +195,14 @@ impl Found {
         let [xp, xa, xb, xc] = [p, a, b, c].map(|i| plan.x0[i as usize]);
         let (gap, reach) = (surface.gap(p, a), plan.approach(&[p], &[a, b, c]));
         // Far from the plane of the triangle is far from the triangle.
-        let normal = (xb - xa).cross(xc - xa);
         let limit = gap.max(reach + plan.separation * gap);
-        if normal.dot(xp - xa).powi(2) > 1.0000001 * limit * limit * normal.length_squared() {
+        if beyond_plane(xb - xa, xc - xa, xp - xa, limit) {
             return;
         }
         let near = point_triangle(xp, [xa, xb, xc]);
         let w = near.weights;
-        let contact = Contact { nodes: [p, a, b, c], weights: [1.0, -w[0], -w[1], -w[2]], normal: near.normal };
+        let contact =
+            Contact { nodes: [p, a, b, c], weights: [1.0, -w[0], -w[1], -w[2]], normal: near.normal };
         self.keep(surface, plan, Kind::VertexFace, contact, [near.distance, gap, reach]);
     }
 
@@ -204,10 +213,9 @@ impl Found {
         self.candidates += 1;
         let [xa, xb, xc, xd] = [a, b, c, d].map(|i| plan.x0[i as usize]);
         let (gap, reach) = (surface.gap(a, c), plan.approach(&[a, b], &[c, d]));
-        // The lines' distance bounds that of the edges.
-        let normal = (xb - xa).cross(xd - xc);
+        // The distance of the lines bounds that of the edges.
         let limit = gap.max(reach + plan.separation * gap);
-        if normal.dot(xa - xc).powi(2) > 1.0000001 * limit * limit * normal.length_squared() {
+        if beyond_plane(xb - xa, xd - xc, xa - xc, limit) {
             return;
         }
         let near = edge_edge([xa, xb], [xc, xd]);
@@ -216,7 +224,14 @@ impl Found {
         self.keep(surface, plan, Kind::EdgeEdge, contact, [near.distance, gap, reach]);
     }
 
-    fn keep(&mut self, surface: &Surface, plan: Plan<'_>, kind: Kind, contact: Contact, [distance, gap, reach]: [f64; 3]) {
+    fn keep(
+        &mut self,
+        surface: &Surface,
+        plan: Plan<'_>,
+        kind: Kind,
+        contact: Contact,
+        [distance, gap, reach]: [f64; 3],
+    ) {
         let (first, second) = match kind {
             Kind::VertexFace => (contact.nodes[0], contact.nodes[1]),
             Kind::EdgeEdge => (contact.nodes[0], contact.nodes[2]),
@@ -228,7 +243,22 @@ impl Found {
         let separation = plan.separation * gap;
         if distance <= reach + separation {
             // Elements that start closer than the usual separation keep half of what they have.
-            self.watches.push(Watch { kind, nodes: contact.nodes, separation: separation.min(0.5 * distance) });
+            self.watches.push(Watch {
+                kind,
+                nodes: contact.nodes,
+                separation: separation.min(0.5 * distance),
+            });
         }
     }
+}
+
+/// Whether `d` is certainly longer than `limit` across the plane spanned by `a` and `b`. Nearly parallel vectors span
+/// no reliable plane and decide nothing; otherwise rounding is far below the margin.
+fn beyond_plane(a: Vec3, b: Vec3, d: Vec3, limit: f64) -> bool {
+    const NEARLY_PARALLEL: f64 = 1e-8;
+    const MARGIN: f64 = 1.0 + 1e-6;
+    let normal = a.cross(b);
+    let size2 = normal.length_squared();
+    size2 > NEARLY_PARALLEL * a.length_squared() * b.length_squared()
+        && normal.dot(d).powi(2) > MARGIN * limit * limit * size2
 }

@@ -71,7 +71,9 @@ pub(crate) fn repel(
     v: &mut [Vec3],
 ) -> bool {
     list.clear();
-    list.extend(touches.iter().map(|t| Repulsion::new(*t, inverse_masses, config, dt)).filter(|r| r.compliance > 0.0));
+    list.extend(
+        touches.iter().map(|t| Repulsion::new(*t, inverse_masses, config, dt)).filter(|r| r.compliance > 0.0),
+    );
     let mut changed = false;
     for _ in 0..config.repulsion_passes {
         changed |= match config.update {

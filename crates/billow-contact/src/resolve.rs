@@ -15,6 +15,9 @@ use billow_num::{Vec3, par};
 /// Part of the thickness by which a node may leave its plan before its neighbourhood is searched again.
 const SLACK: f64 = 0.25;
 
+/// When more than one node in this many strayed, everything is searched again instead of around each.
+const MANY: usize = 50;
+
 /// Scratch of the pipeline. Dropping it between steps changes no result.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
@@ -98,16 +101,15 @@ impl Pipeline<'_> {
     fn search(&mut self, report: &mut Report) {
         let slack = self.slack();
         let Workspace { search, found, touches, watches, planned, .. } = &mut *self.work;
-        let search = search.get_or_insert_with(|| Search::new(self.surface, self.step.x));
+        let search = search.get_or_insert_with(|| Search::new(self.surface));
         let plan = Plan { x0: self.step.x, x1: planned, slack, separation: self.config.separation };
         search.all(self.surface, plan, found);
         touches.clear();
         watches.clear();
         for part in found.iter_mut() {
             touches.append(&mut part.touches);
-            watches.append(&mut part.watches);
-            report.candidates += part.candidates;
         }
+        report.candidates += take_watches(found, watches);
         report.contacts = touches.len() as u64;
         report.watched = watches.len() as u64;
     }
@@ -139,7 +141,7 @@ impl Pipeline<'_> {
     fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32, report: &mut Report) {
         let Step { x, dt } = self.step;
         let slack = self.slack();
-        let Workspace { x1, planned, changed, search, watches, .. } = &mut *self.work;
+        let Workspace { x1, planned, changed, search, found, watches, .. } = &mut *self.work;
         let mut strayed = Vec::new();
         for &i in moved {
             let k = i as usize;
@@ -153,14 +155,19 @@ impl Pipeline<'_> {
                 }
             }
         }
-        if let (Some(search), false) = (search, strayed.is_empty()) {
-            let plan = Plan { x0: x, x1: planned, slack, separation: self.config.separation };
-            let mut found = Found::default();
-            search.around(self.surface, plan, &strayed, &mut found);
-            report.candidates += found.candidates;
-            report.watched += found.watches.len() as u64;
-            watches.append(&mut found.watches);
+        let Some(search) = search else { return };
+        let plan = Plan { x0: x, x1: planned, slack, separation: self.config.separation };
+        if strayed.len() > planned.len() / MANY {
+            search.all(self.surface, plan, found);
+            watches.clear();
+        } else if !strayed.is_empty() {
+            found.resize_with(1, Found::default);
+            search.around(self.surface, plan, &strayed, &mut found[0]);
+        } else {
+            return;
         }
+        report.candidates += take_watches(found, watches);
+        report.watched = watches.len() as u64;
     }
 
     /// Tests every watched pair with a node that changed since its last test, in parallel; earliest first.
@@ -239,7 +246,8 @@ impl Pipeline<'_> {
         let mut roots: Vec<u32> = collisions.iter().map(|c| zones.root(c.watch.nodes[0])).collect();
         roots.sort_unstable();
         roots.dedup();
-        let input = ZoneInput { inverse_masses: self.surface.inverse_masses(), x: self.step.x, dt: self.step.dt };
+        let input =
+            ZoneInput { inverse_masses: self.surface.inverse_masses(), x: self.step.x, dt: self.step.dt };
         let mut moved = Vec::new();
         for root in roots {
             move_together(zones.members(root), input, self.config.zone_motion, v);
@@ -259,6 +267,17 @@ impl Pipeline<'_> {
             toi: hit.toi,
         }
     }
+}
+
+/// Moves what was found to watch into one list; returns how many candidates were looked at for it.
+fn take_watches(found: &mut [Found], watches: &mut Vec<Watch>) -> u64 {
+    let mut candidates = 0;
+    for part in found {
+        part.touches.clear();
+        watches.append(&mut part.watches);
+        candidates += std::mem::take(&mut part.candidates);
+    }
+    candidates
 }
 
 /// One node of each element of a pair.

@@ -5,12 +5,13 @@
 
 use billow_geom::GeomError;
 use billow_geom::mesh::Topology;
+use billow_num::Vec3;
 
 /// A mesh to be added to the soup.
 #[derive(Clone, Debug)]
 pub struct Body<'a> {
-    /// Number of vertices.
-    pub vertices: usize,
+    /// Any typical positions, for example at rest: they shape the search trees and nothing else [m].
+    pub rest: &'a [Vec3],
     /// Triangles over those vertices.
     pub triangles: &'a [[u32; 3]],
     /// Inverse mass per vertex, zero for scripted vertices [1/kg].
@@ -40,6 +41,7 @@ pub struct BodyProperties {
 #[derive(Clone, Debug)]
 pub struct Surface {
     topology: Topology,
+    rest: Vec<Vec3>,
     inverse_masses: Vec<f64>,
     body_of: Vec<u32>,
     bodies: Vec<BodyProperties>,
@@ -49,6 +51,7 @@ impl Surface {
     /// Joins the bodies' meshes; vertex and triangle numbers follow one another in the order given.
     pub fn new(bodies: &[Body<'_>]) -> Result<Self, GeomError> {
         let mut triangles = Vec::new();
+        let mut rest = Vec::new();
         let mut inverse_masses = Vec::new();
         let mut body_of = Vec::new();
         let mut properties = Vec::new();
@@ -56,7 +59,8 @@ impl Surface {
             let first = body_of.len() as u32;
             triangles.extend(body.triangles.iter().map(|t| t.map(|i| i + first)));
             inverse_masses.extend_from_slice(body.inverse_masses);
-            body_of.resize(body_of.len() + body.vertices, number as u32);
+            rest.extend_from_slice(body.rest);
+            body_of.resize(rest.len(), number as u32);
             properties.push(BodyProperties {
                 first_vertex: first,
                 thickness: body.thickness,
@@ -65,12 +69,17 @@ impl Surface {
             });
         }
         let topology = Topology::new(body_of.len(), &triangles)?;
-        Ok(Self { topology, inverse_masses, body_of, bodies: properties })
+        Ok(Self { topology, rest, inverse_masses, body_of, bodies: properties })
     }
 
     /// Connectivity of the whole soup.
     pub fn topology(&self) -> &Topology {
         &self.topology
+    }
+
+    /// Typical positions [m].
+    pub fn rest(&self) -> &[Vec3] {
+        &self.rest
     }
 
     /// Number of vertices.

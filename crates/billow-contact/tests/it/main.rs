@@ -1,0 +1,3 @@
+//! Whole-pipeline tests: what goes in free of intersections comes out free of them.
+
+mod guarantee;

@@ -1,1 +1,26 @@
-//! Under construction.
+//! Cloth: internal dynamics, collision with objects and the pipeline that never lets two surfaces cross.
+//!
+//! | module | what | section |
+//! | --- | --- | --- |
+//! | `model`, `material` | masses, springs, bending elements, pins, obstacles | [Bri03] 1.2, 1.4 |
+//! | `strain` | strain and strain-rate limits | [Bri03] 1.3, [BFA02] 4 |
+//! | `dynamics` | time integration | [Bri03] 1.5, [BFA02] 7.6 |
+//! | `objects` | thick objects through signed distances | [Bri03] 2.1 |
+//! | `step` | the whole step | [Bri03] 2.3 |
+
+mod air;
+mod config;
+mod dynamics;
+mod forces;
+mod material;
+mod model;
+mod objects;
+mod state;
+mod step;
+mod strain;
+
+pub use config::{Config, Integrator, Sweep};
+pub use material::Material;
+pub use model::{Air, Garment, Layout, Model, Obstacle, Part, Script, Setup, Solid};
+pub use state::State;
+pub use step::{StepError, StepReport, Workspace, step};

@@ -100,6 +100,25 @@ impl Bending {
         bending
     }
 
+    /// The elements of several surfaces as one set over `nodes` nodes; each surface's first node is given.
+    pub fn join<'a>(nodes: usize, parts: impl IntoIterator<Item = (&'a Self, u32)>) -> Self {
+        let mut all = Self {
+            nodes: Vec::new(),
+            rest_sine: Vec::new(),
+            stiffness: Vec::new(),
+            damping: Vec::new(),
+            incidence: Incidence::default(),
+        };
+        for (part, first) in parts {
+            all.nodes.extend(part.nodes.iter().map(|e| e.map(|i| i + first)));
+            all.rest_sine.extend_from_slice(&part.rest_sine);
+            all.stiffness.extend_from_slice(&part.stiffness);
+            all.damping.extend_from_slice(&part.damping);
+        }
+        all.incidence = Incidence::new(nodes, &all.nodes);
+        all
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -118,6 +137,21 @@ impl Bending {
             let potential = |angle: f64| -2.0 * (0.5 * angle).cos() - s0 * angle;
             self.stiffness[e] * (potential(theta) - potential(theta0))
         })
+    }
+
+    /// The largest stable time step of explicit damping near the pose `x` with the given node masses [s].
+    pub fn damping_limit(&self, x: &[Vec3], masses: &[f64]) -> f64 {
+        // The operator is Σ c uᵀu; its rows are bounded by c |u_i| Σ_j |u_j|.
+        let mut rows = vec![0.0; masses.len()];
+        for (e, nodes) in self.nodes.iter().enumerate() {
+            let Some((mode, ..)) = bending_mode(nodes.map(|i| x[i as usize])) else { continue };
+            let total: f64 = mode.iter().map(|u| u.length()).sum();
+            for k in 0..4 {
+                rows[nodes[k] as usize] += self.damping[e] * mode[k].length() * total;
+            }
+        }
+        let rate = rows.iter().zip(masses).map(|(r, m)| r / m).fold(0.0, f64::max);
+        if rate > 0.0 { 2.0 / rate } else { f64::INFINITY }
     }
 
     /// Modes and moments at `x`; collapsed elements exert nothing.

@@ -165,17 +165,25 @@ impl Springs {
     /// The largest stable time step of an explicit update of undamped springs, with the given node masses [s]:
     /// `2/ω` with `ω² ≤ max_i 2 Σ k/(l₀ m_i)` by Gershgorin's theorem.
     pub fn explicit_limit(&self, masses: &[f64]) -> f64 {
-        let sums = par::map(masses.len(), |i| {
-            let k: f64 = self
+        let omega2 = self.largest_row(masses, &self.stiffness);
+        if omega2 > 0.0 { 2.0 / omega2.sqrt() } else { f64::INFINITY }
+    }
+
+    /// The largest stable time step of explicit damping with the given node masses [s].
+    pub fn damping_limit(&self, masses: &[f64]) -> f64 {
+        let rate = self.largest_row(masses, &self.damping);
+        if rate > 0.0 { 2.0 / rate } else { f64::INFINITY }
+    }
+
+    fn largest_row(&self, masses: &[f64], coefficient: &[f64]) -> f64 {
+        par::max(masses.len(), |i| {
+            let row = self
                 .incidence
                 .corners(i)
                 .iter()
-                .map(|&c| self.stiffness[c as usize / 2] / self.rest[c as usize / 2])
-                .sum();
-            2.0 * k / masses[i]
-        });
-        let omega2 = sums.into_iter().fold(0.0, f64::max);
-        if omega2 > 0.0 { 2.0 / omega2.sqrt() } else { f64::INFINITY }
+                .map(|&c| coefficient[c as usize / 2] / self.rest[c as usize / 2]);
+            2.0 * row.sum::<f64>() / masses[i]
+        })
     }
 }
 

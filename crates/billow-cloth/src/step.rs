@@ -1,0 +1,151 @@
+//! One collision step ([Bri03] 2.3).
+
+use crate::dynamics::{Motion, Scratch};
+use crate::forces::Forces;
+use crate::{Config, Model, State, objects};
+use billow_contact::{Report, Step, Unresolved, resolve};
+use billow_num::stages::Stages;
+use billow_num::{Vec3, par};
+use std::fmt;
+
+/// Scratch of the solver. Dropping it between steps changes no result.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    forces: Forces,
+    scratch: Scratch,
+    contact: billow_contact::Workspace,
+    x_bar: Vec<Vec3>,
+    v_bar: Vec<Vec3>,
+    v_mid: Vec<Vec3>,
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default)]
+pub struct StepReport {
+    /// Counts of the collision pipeline.
+    pub contact: Report,
+    /// Nodes corrected by thick objects.
+    pub object_contacts: u64,
+    /// Iterations of linear solves.
+    pub iterations: u64,
+    /// Time per stage.
+    pub stages: Stages,
+}
+
+/// Why a step could not be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepError {
+    /// Scripted nodes are driven through something.
+    Unresolved(Unresolved),
+    /// A number stopped being finite.
+    NotFinite {
+        /// Stage in which it was noticed.
+        stage: &'static str,
+        /// Part it belongs to.
+        part: String,
+        /// Node within the part.
+        node: usize,
+    },
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unresolved(unresolved) => write!(f, "{unresolved}"),
+            Self::NotFinite { stage, part, node } => {
+                write!(f, "node {node} of `{part}` is not finite after {stage}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StepError {}
+
+/// Advances `state` by one collision step of length `dt` [s]; on error the state is unchanged.
+pub fn step(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
+    let mut report = StepReport::default();
+    let mut stages = Stages::default();
+    let Workspace { forces, scratch, contact, x_bar, v_bar, v_mid } = work;
+    let mut motion = Motion { model, config, forces, scratch, iterations: 0 };
+
+    // Advance to candidate positions and velocities with internal dynamics.
+    x_bar.clone_from(&state.x);
+    v_bar.clone_from(&state.v);
+    follow_scripts(model, state, dt, v_bar);
+    stages.time("dynamics", || motion.advance(x_bar, v_bar, dt));
+    finite(model, "dynamics", x_bar)?;
+
+    // Mean velocity, corrected by thick objects and kept within the strain limits.
+    v_mid.resize(state.x.len(), Vec3::ZERO);
+    let x = &state.x;
+    par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
+    follow_scripts(model, state, dt, v_mid);
+    report.object_contacts = stages.time("objects", || objects::collide(model, x, (state.time, dt), v_mid));
+    stages.time("strain limits", || motion.limit_strain(x, v_mid, dt));
+    stages.time("objects", || objects::collide(model, x, (state.time, dt), v_mid));
+
+    // Repulsions, collisions and impact zones give the final mid-step velocity.
+    let step = Step { x, dt };
+    report.contact = resolve(&model.surface, step, v_mid, &config.contact, contact, &mut stages)
+        .map_err(StepError::Unresolved)?;
+
+    // Final positions, exactly those the pipeline approved.
+    par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
+    finite(model, "collisions", x_bar)?;
+
+    // Final velocity.
+    let disturbed = report.contact.touched || report.object_contacts > 0;
+    stages.time("final velocity", || {
+        if disturbed {
+            finish_velocity(&mut motion, x_bar, v_mid, v_bar, dt);
+            objects::collide(model, x_bar, (state.time + dt, dt), v_bar);
+        }
+    });
+    std::mem::swap(&mut state.x, x_bar);
+    std::mem::swap(&mut state.v, v_bar);
+    state.time += dt;
+    report.iterations = motion.iterations;
+    report.stages = stages;
+    Ok(report)
+}
+
+/// `v' = v½ + Δt/2 a(x', v')`, then the strain rate is limited.
+fn finish_velocity(motion: &mut Motion<'_>, x: &[Vec3], v_mid: &[Vec3], v: &mut [Vec3], dt: f64) {
+    v.copy_from_slice(v_mid);
+    if motion.config.integrator == crate::Integrator::Implicit {
+        // Backward Euler's internal forces are already those of the end of the step; gravity's second half is not.
+        let (late, inverse_masses) = (motion.model.gravity * (0.5 * dt), &motion.model.inverse_masses);
+        par::for_each_mut(v, |i, v| {
+            if inverse_masses[i] > 0.0 {
+                *v += late;
+            }
+        });
+    } else {
+        motion.implicit_half(x, v, dt);
+    }
+    motion.limit_rate(x, v, dt);
+}
+
+/// Gives scripted nodes the mean velocity that takes them to their next position.
+fn follow_scripts(model: &Model, state: &State, dt: f64, v: &mut [Vec3]) {
+    for (node, script) in &model.scripts {
+        let i = *node as usize;
+        v[i] = (script.position(model.rest[i], state.time + dt) - state.x[i]) / dt;
+    }
+}
+
+fn finite(model: &Model, stage: &'static str, x: &[Vec3]) -> Result<(), StepError> {
+    let Some(bad) = x.iter().position(|x| !x.is_finite()) else { return Ok(()) };
+    let part = model.parts.iter().find(|p| p.nodes.contains(&bad));
+    Err(StepError::NotFinite {
+        stage,
+        part: part.map_or_else(String::new, |p| p.name.clone()),
+        node: bad - part.map_or(0, |p| p.nodes.start),
+    })
+}

@@ -5,7 +5,7 @@
 
 use crate::config::Integrator;
 use crate::forces::Forces;
-use crate::strain::{self, Quantity};
+use crate::strain::{self, Clamp, Quantity};
 use crate::{Config, Model};
 use billow_num::{Vec3, par};
 
@@ -149,12 +149,17 @@ impl Motion<'_> {
         self.scratch.half = base;
     }
 
-    pub(crate) fn limit_strain(&mut self, x: &[Vec3], v: &mut [Vec3], h: f64) -> bool {
-        strain::limit(self.model, Quantity::Strain, (self.config.sweep, self.config.strain_sweeps), x, h, v)
+    fn limit_strain(&mut self, x: &[Vec3], v: &mut [Vec3], h: f64) -> bool {
+        self.limit(Quantity::Strain, x, v, h, &|_, _| {})
     }
 
     pub(crate) fn limit_rate(&mut self, x: &[Vec3], v: &mut [Vec3], h: f64) -> bool {
-        strain::limit(self.model, Quantity::Rate, (self.config.sweep, self.config.strain_sweeps), x, h, v)
+        self.limit(Quantity::Rate, x, v, h, &|_, _| {})
+    }
+
+    fn limit(&self, quantity: Quantity, x: &[Vec3], v: &mut [Vec3], h: f64, clamp: Clamp<'_>) -> bool {
+        let sweeps = (self.config.sweep, self.config.strain_sweeps);
+        strain::limit(self.model, (quantity, clamp), sweeps, (x, h), v)
     }
 
     fn move_on(&self, x: &mut [Vec3], v: &[Vec3], h: f64) {

@@ -2,7 +2,9 @@
 
 use crate::dynamics::{Motion, Scratch};
 use crate::forces::Forces;
-use crate::{Config, Model, State, objects};
+use crate::objects::ObjectContacts;
+use crate::strain::{self, Quantity};
+use crate::{Config, Model, State};
 use billow_contact::{Report, Step, Unresolved, resolve};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
@@ -86,25 +88,29 @@ pub fn step(
     let x = &state.x;
     par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
     follow_scripts(model, state, dt, v_mid);
-    report.object_contacts = stages.time("objects", || objects::collide(model, x, (state.time, dt), v_mid));
-    stages.time("strain limits", || motion.limit_strain(x, v_mid, dt));
-    stages.time("objects", || objects::collide(model, x, (state.time, dt), v_mid));
 
-    // Repulsions, collisions and impact zones give the final mid-step velocity.
-    let step = Step { x, dt };
-    report.contact = resolve(&model.surface, step, v_mid, &config.contact, contact, &mut stages)
+    // Objects, repulsions, strain limits, collisions and impact zones give the final mid-step velocity.
+    let mut objects = stages.time("objects", || ObjectContacts::find(model, x, (state.time, dt), v_mid));
+    let limit_and_collide = |v: &mut [Vec3]| {
+        let sweeps = (config.sweep, config.strain_sweeps.div_ceil(config.contact.repulsion_passes.max(1)));
+        let strained =
+            strain::limit(model, (Quantity::Strain, &|i, v| objects.clamp(i, v)), sweeps, (x, dt), v);
+        objects.respond(v) || strained
+    };
+    let step = Step { x, dt, config: &config.contact };
+    report.contact = resolve(&model.surface, step, v_mid, limit_and_collide, contact, &mut stages)
         .map_err(StepError::Unresolved)?;
+    report.object_contacts = objects.active();
 
     // Final positions, exactly those the pipeline approved.
     par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
     finite(model, "collisions", x_bar)?;
 
     // Final velocity.
-    let disturbed = report.contact.touched || report.object_contacts > 0;
     stages.time("final velocity", || {
-        if disturbed {
+        if report.contact.touched {
             finish_velocity(&mut motion, x_bar, v_mid, v_bar, dt);
-            objects::collide(model, x_bar, (state.time + dt, dt), v_bar);
+            ObjectContacts::find(model, x_bar, (state.time + dt, dt), v_bar).respond(v_bar);
         }
     });
     std::mem::swap(&mut state.x, x_bar);

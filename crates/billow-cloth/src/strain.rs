@@ -17,21 +17,23 @@ pub(crate) enum Quantity {
     Rate,
 }
 
-/// Applies up to `sweeps` sweeps over all springs; stops early when nothing is out of bounds. Returns whether any
-/// velocity changed.
+/// A rule that every changed node must still obey, such as staying out of solid objects.
+pub(crate) type Clamp<'a> = &'a dyn Fn(usize, &mut Vec3);
+
+/// Applies up to `sweeps` sweeps over all springs, alternately in both directions; stops early when nothing is out of
+/// bounds. Returns whether any velocity changed.
 pub(crate) fn limit(
     model: &Model,
-    quantity: Quantity,
+    (quantity, clamp): (Quantity, Clamp<'_>),
     (form, sweeps): (Sweep, u32),
-    x: &[Vec3],
-    dt: f64,
+    (x, dt): (&[Vec3], f64),
     v: &mut [Vec3],
 ) -> bool {
     let mut any = false;
-    for _ in 0..sweeps {
+    for sweep in 0..sweeps {
         let changed = match form {
-            Sweep::GaussSeidel => gauss_seidel(model, quantity, x, dt, v),
-            Sweep::Jacobi => jacobi(model, quantity, x, dt, v),
+            Sweep::GaussSeidel => gauss_seidel(model, (quantity, clamp), sweep % 2 == 1, (x, dt), v),
+            Sweep::Jacobi => jacobi(model, (quantity, clamp), (x, dt), v),
         };
         any |= changed;
         if !changed {
@@ -44,20 +46,31 @@ pub(crate) fn limit(
 /// Predicted strain beyond the bounds that is not worth an impulse: a small part of what is visible.
 const TOLERANCE: f64 = 1e-4;
 
-fn gauss_seidel(model: &Model, quantity: Quantity, x: &[Vec3], dt: f64, v: &mut [Vec3]) -> bool {
+fn gauss_seidel(
+    model: &Model,
+    (quantity, clamp): (Quantity, Clamp<'_>),
+    backwards: bool,
+    (x, dt): (&[Vec3], f64),
+    v: &mut [Vec3],
+) -> bool {
+    let n = model.springs.len();
     let mut changed = false;
-    for e in 0..model.springs.len() {
+    for k in 0..n {
+        let e = if backwards { n - 1 - k } else { k };
         if let Some(impulse) = correction(model, quantity, e, x, dt, v) {
-            let [a, b] = model.springs.ends()[e].map(|i| i as usize);
-            v[a] -= impulse * model.inverse_masses[a];
-            v[b] += impulse * model.inverse_masses[b];
+            push(model, e, impulse, clamp, v);
             changed = true;
         }
     }
     changed
 }
 
-fn jacobi(model: &Model, quantity: Quantity, x: &[Vec3], dt: f64, v: &mut [Vec3]) -> bool {
+fn jacobi(
+    model: &Model,
+    (quantity, clamp): (Quantity, Clamp<'_>),
+    (x, dt): (&[Vec3], f64),
+    v: &mut [Vec3],
+) -> bool {
     // Half of each wanted impulse: neighbours want the same node to move too.
     const RELAXATION: f64 = 0.5;
     let impulses = {
@@ -67,13 +80,20 @@ fn jacobi(model: &Model, quantity: Quantity, x: &[Vec3], dt: f64, v: &mut [Vec3]
     let mut changed = false;
     for (e, impulse) in impulses.into_iter().enumerate() {
         if let Some(impulse) = impulse {
-            let [a, b] = model.springs.ends()[e].map(|i| i as usize);
-            v[a] -= impulse * (RELAXATION * model.inverse_masses[a]);
-            v[b] += impulse * (RELAXATION * model.inverse_masses[b]);
+            push(model, e, impulse * RELAXATION, clamp, v);
             changed = true;
         }
     }
     changed
+}
+
+/// Applies an impulse to the second end of a spring and the opposite to the first.
+fn push(model: &Model, e: usize, impulse: Vec3, clamp: Clamp<'_>, v: &mut [Vec3]) {
+    let [a, b] = model.springs.ends()[e].map(|i| i as usize);
+    v[a] -= impulse * model.inverse_masses[a];
+    clamp(a, &mut v[a]);
+    v[b] += impulse * model.inverse_masses[b];
+    clamp(b, &mut v[b]);
 }
 
 /// The impulse on the second end of spring `e` (the first gets the opposite) [N·s]; `None` within bounds.

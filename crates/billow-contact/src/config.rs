@@ -42,7 +42,7 @@ impl Default for Config {
         Self {
             repulsion_stiffness: 50.0,
             recovery: 0.1,
-            repulsion_passes: 2,
+            repulsion_passes: 4,
             update: Update::Sequential,
             separation: 1e-3,
             collision_rounds: 5,

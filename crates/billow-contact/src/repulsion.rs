@@ -6,7 +6,7 @@
 //! rule, later ones let layers that rest on each other agree.
 
 use crate::near::Touch;
-use crate::{Config, Update};
+use crate::{Config, Step, Update};
 use billow_num::{Vec3, par};
 
 /// A contact prepared for the passes.
@@ -61,27 +61,19 @@ impl Repulsion {
     }
 }
 
-/// Applies repulsion and friction to the mid-step velocities; returns whether any changed.
-pub(crate) fn repel(
-    touches: &[Touch],
-    inverse_masses: &[f64],
-    config: &Config,
-    dt: f64,
-    list: &mut Vec<Repulsion>,
-    v: &mut [Vec3],
-) -> bool {
+/// Prepares the contacts of a step for its passes.
+pub(crate) fn prepare(touches: &[Touch], inverse_masses: &[f64], step: &Step<'_>, list: &mut Vec<Repulsion>) {
     list.clear();
-    list.extend(
-        touches.iter().map(|t| Repulsion::new(*t, inverse_masses, config, dt)).filter(|r| r.compliance > 0.0),
-    );
-    let mut changed = false;
-    for _ in 0..config.repulsion_passes {
-        changed |= match config.update {
-            Update::Sequential => one_by_one(list, inverse_masses, v),
-            Update::Parallel { relaxation } => all_at_once(list, inverse_masses, relaxation, v),
-        };
+    let all = touches.iter().map(|t| Repulsion::new(*t, inverse_masses, step.config, step.dt));
+    list.extend(all.filter(|r| r.compliance > 0.0));
+}
+
+/// One pass of repulsion and friction over the mid-step velocities; returns whether any changed.
+pub(crate) fn repel(list: &mut [Repulsion], inverse_masses: &[f64], config: &Config, v: &mut [Vec3]) -> bool {
+    match config.update {
+        Update::Sequential => one_by_one(list, inverse_masses, v),
+        Update::Parallel { relaxation } => all_at_once(list, inverse_masses, relaxation, v),
     }
-    changed
 }
 
 fn one_by_one(list: &mut [Repulsion], inverse_masses: &[f64], v: &mut [Vec3]) -> bool {

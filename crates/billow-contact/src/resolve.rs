@@ -5,7 +5,7 @@
 //! scripted nodes make that impossible. The guarantee is on the end positions `x + Δt v` as they are rounded.
 
 use crate::near::{Found, Kind, Plan, Search, Watch};
-use crate::repulsion::{Repulsion, repel};
+use crate::repulsion::{Repulsion, prepare, repel};
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Contact, Report, Surface, Unresolved, slide};
 use billow_geom::ccd::{self, Hit};
@@ -42,6 +42,8 @@ pub struct Step<'a> {
     pub x: &'a [Vec3],
     /// Length of the step [s].
     pub dt: f64,
+    /// Settings.
+    pub config: &'a Config,
 }
 
 /// A pair that would meet.
@@ -52,22 +54,28 @@ struct Collision {
 }
 
 /// Corrects the mid-step velocities `v` so that the step is free of collisions.
+///
+/// `relax` runs after every pass of repulsion and may change velocities too: it is where a solver enforces limits of
+/// its own (strain, solid objects), so that they and the contacts agree. What it leaves is what the collisions see.
 pub fn resolve(
     surface: &Surface,
     step: Step<'_>,
     v: &mut [Vec3],
-    config: &Config,
+    mut relax: impl FnMut(&mut [Vec3]) -> bool,
     work: &mut Workspace,
     stages: &mut Stages,
 ) -> Result<Report, Unresolved> {
     let mut report = Report::default();
-    let mut pipeline = Pipeline { surface, step, config, work };
+    let mut pipeline = Pipeline { surface, step, config: step.config, work };
     pipeline.plan(v);
     stages.time("proximity", || pipeline.search(&mut report));
-    report.touched = stages.time("repulsion", || {
-        let Workspace { touches, repulsions, .. } = &mut *pipeline.work;
-        repel(touches, surface.inverse_masses(), config, step.dt, repulsions, v)
-    });
+    let Workspace { touches, repulsions, .. } = &mut *pipeline.work;
+    prepare(touches, surface.inverse_masses(), &step, repulsions);
+    for _ in 0..step.config.repulsion_passes {
+        report.touched |=
+            stages.time("repulsion", || repel(repulsions, surface.inverse_masses(), step.config, v));
+        report.touched |= stages.time("limits", || relax(v));
+    }
     stages.time("collisions", || pipeline.collide(v, &mut report))?;
     Ok(report)
 }
@@ -83,7 +91,7 @@ impl Pipeline<'_> {
     /// End positions of the step with velocities `v`.
     fn plan(&mut self, v: &[Vec3]) {
         let n = self.surface.vertex_count();
-        let Step { x, dt } = self.step;
+        let Step { x, dt, .. } = self.step;
         self.work.x1.resize(n, Vec3::ZERO);
         par::fill(&mut self.work.x1, |i| x[i] + v[i] * dt);
         self.work.planned.clone_from(&self.work.x1);
@@ -139,7 +147,7 @@ impl Pipeline<'_> {
 
     /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.
     fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32, report: &mut Report) {
-        let Step { x, dt } = self.step;
+        let Step { x, dt, .. } = self.step;
         let slack = self.slack();
         let Workspace { x1, planned, changed, search, found, watches, .. } = &mut *self.work;
         let mut strayed = Vec::new();

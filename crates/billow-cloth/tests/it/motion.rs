@@ -1,0 +1,109 @@
+//! How cloth falls, slides and keeps its momentum.
+
+use crate::support::{GRAVITY, garment, model, momentum, run, sheet};
+use billow_cloth::{Config, Integrator, Material, Solid};
+use billow_geom::audit;
+use billow_levelset::{Ball, HalfSpace};
+use billow_num::{Vec3, par};
+use std::sync::Arc;
+
+const ALL: [Integrator; 5] = [
+    Integrator::Implicit,
+    Integrator::Central,
+    Integrator::Staggered,
+    Integrator::Monotone,
+    Integrator::ExplicitMarch,
+];
+
+#[test]
+fn free_fall_is_right_at_any_stiffness_and_with_every_integrator() {
+    for integrator in ALL {
+        for stretch in [1.0, 60.0, 2000.0] {
+            let cloth = garment(sheet(0.3, 6), Material { stretch, ..Material::default() });
+            let model = model(vec![cloth], vec![], GRAVITY);
+            let mut state = model.initial_state();
+            run(&model, &mut state, &Config { integrator, ..Config::default() }, 1.0 / 192.0, 48);
+            let expected = -0.5 * 9.81 * 0.25 * 0.25;
+            let worst = state.x.iter().map(|x| (x.z / expected - 1.0).abs()).fold(0.0, f64::max);
+            assert!(worst < 0.005, "{integrator:?} at {stretch} N/m: {worst}");
+        }
+    }
+}
+
+#[test]
+fn momentum_is_kept_to_rounding_without_outside_forces() {
+    for integrator in ALL {
+        let mut cloth = garment(sheet(0.4, 9), Material::default());
+        // A wavy, stretched start that sets everything in motion.
+        let wave =
+            |x: &Vec3| Vec3::new(x.x * 1.06, x.y * 0.98, 0.02 * (20.0 * x.x).sin() * (15.0 * x.y).cos());
+        cloth.start = Some(cloth.mesh.positions.iter().map(wave).collect());
+        cloth.velocity = Vec3::new(0.7, -0.2, 0.4);
+        let model = model(vec![cloth], vec![], Vec3::ZERO);
+        let mut state = model.initial_state();
+        let before = momentum(&model, &state);
+        run(&model, &mut state, &Config { integrator, ..Config::default() }, 1.0 / 192.0, 40);
+        let after = momentum(&model, &state);
+        let drift = after.0.distance(before.0) / before.0.length() / 40.0;
+        assert!(drift < 1e-10, "{integrator:?}: {drift}");
+        assert!(state.v.iter().any(|v| v.distance(Vec3::new(0.7, -0.2, 0.4)) > 1e-3), "it does vibrate");
+    }
+}
+
+#[test]
+fn a_sheet_sticks_to_a_slope_below_the_friction_angle_and_slides_above_it() {
+    let friction = 0.5f64;
+    for (degrees, sticks) in [(20.0f64, true), (26.0, true), (27.5, false), (35.0, false)] {
+        let (s, c) = degrees.to_radians().sin_cos();
+        let normal = Vec3::new(s, 0.0, c);
+        let ground = Solid {
+            name: "slope".into(),
+            shape: Arc::new(HalfSpace::new(Vec3::ZERO, normal).unwrap()),
+            friction,
+        };
+        let material = Material { friction, ..Material::default() };
+        let mut cloth = garment(sheet(0.2, 5), material);
+        let lay = |x: &Vec3| Vec3::new(c * x.x, x.y, -s * x.x) + normal * (0.5 * material.thickness);
+        cloth.start = Some(cloth.mesh.positions.iter().map(lay).collect());
+        let model = model(vec![cloth], vec![ground], GRAVITY);
+        let mut state = model.initial_state();
+        let start = state.x.clone();
+        let steps = 192;
+        run(&model, &mut state, &Config::default(), 1.0 / 192.0, steps);
+        let along = Vec3::new(c, 0.0, -s);
+        let moved: f64 =
+            state.x.iter().zip(&start).map(|(a, b)| (*a - *b).dot(along)).sum::<f64>() / start.len() as f64;
+        if sticks {
+            assert!(moved.abs() < 1e-4, "{degrees}°: crept {moved} m in a second");
+        } else {
+            let expected = 0.5 * 9.81 * (s - friction * c);
+            assert!((moved / expected - 1.0).abs() < 0.02, "{degrees}°: {moved} m instead of {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_draped_sheet_never_crosses_itself_and_is_the_same_for_any_number_of_threads() {
+    let drape = |threads| {
+        par::with_threads(threads, || {
+            let ball = Solid {
+                name: "ball".into(),
+                shape: Arc::new(Ball::new(Vec3::new(0.0, 0.0, -0.2), 0.18).unwrap()),
+                friction: 0.5,
+            };
+            let model = model(vec![garment(sheet(0.8, 25), Material::default())], vec![ball], GRAVITY);
+            let mut state = model.initial_state();
+            for _ in 0..8 {
+                run(&model, &mut state, &Config::default(), 1.0 / 192.0, 10);
+                assert!(audit::audit(&state.x, model.triangles()).findings.is_empty());
+            }
+            state
+        })
+    };
+    let one = drape(1);
+    assert!(one == drape(2));
+    assert!(
+        one.x.iter().any(|x| x.z < -0.3) && one.x.iter().any(|x| x.z > -0.03),
+        "draped, not fallen through"
+    );
+}

@@ -4,7 +4,7 @@
 //! number of threads.
 
 use crate::Scene;
-use crate::driver::{Auditor, Event, Progress, RunError, stored_scene};
+use crate::driver::{Auditor, Event, Progress, RunError, stored_scene, with_threads};
 use crate::expr::Expr;
 use billow_io::cache::{Reader, Status};
 use billow_io::{Frame, Shape, Values};
@@ -139,7 +139,7 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
     let frames = reader.frames();
     progress.event(&Event::Started { first: 0, last: frames.len() as u32 });
     let done = AtomicU32::new(0);
-    let judged = par::with_threads(threads, || {
+    let judged = with_threads(threads, || {
         par::map(frames.len(), |i| {
             let judged = judge(&reader, frames[i], &may_cross);
             let frame = done.fetch_add(1, Ordering::Relaxed) + 1;

@@ -32,7 +32,7 @@ pub struct RunOptions<'a> {
     pub out: PathBuf,
     /// Last frame to compute; the scene's own number of frames if `None`.
     pub frames: Option<u32>,
-    /// Threads to use; 0 means one per core. Results do not depend on it.
+    /// Threads to use, at most 256; 0 means one per core. Results do not depend on it.
     pub threads: usize,
     /// Replace a run that is already in `out`.
     pub overwrite: bool,
@@ -46,7 +46,7 @@ pub struct RunOptions<'a> {
 pub struct ResumeOptions<'a> {
     /// New last frame (to extend a finished run); the stored one if `None`.
     pub frames: Option<u32>,
-    /// Threads to use; 0 means one per core. Results do not depend on it.
+    /// Threads to use, at most 256; 0 means one per core. Results do not depend on it.
     pub threads: usize,
     /// Continue although another version of the program began the run: the rest may then differ in the last bits.
     pub accept_other_version: bool,
@@ -67,7 +67,7 @@ pub fn run(scene: &Scene, options: &RunOptions<'_>) -> Result<RunReport, RunErro
     bundle::store_files(scene, &writer)?;
     let mut simulation = simulation(scene);
     let watch = Watch { progress: options.progress, cancel: options.cancel };
-    let result = par::with_threads(options.threads, || drive(&mut simulation, &plan, 0, &mut writer, watch));
+    let result = with_threads(options.threads, || drive(&mut simulation, &plan, 0, &mut writer, watch));
     close(writer, result)
 }
 
@@ -115,9 +115,14 @@ pub fn resume(dir: &Path, options: &ResumeOptions<'_>) -> Result<RunReport, RunE
     }
     let watch = Watch { progress: options.progress, cancel: options.cancel };
     let first = kept.map_or(0, |frame| frame + 1);
-    let result =
-        par::with_threads(options.threads, || drive(&mut simulation, &plan, first, &mut writer, watch));
+    let result = with_threads(options.threads, || drive(&mut simulation, &plan, first, &mut writer, watch));
     close(writer, result)
+}
+
+/// Runs `f` on so many threads; absurd numbers, which the operating system would refuse, are cut.
+pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
+    const MOST_THREADS: usize = 256;
+    par::with_threads(threads.min(MOST_THREADS), f)
 }
 
 /// Whether a run stands in `dir` that was killed before it stored anything worth keeping.

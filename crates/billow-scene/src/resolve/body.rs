@@ -13,9 +13,9 @@ use crate::tables::{BodyTable, MotionTable, RotationTable, SceneTable};
 use billow_num::{Pose, Quat, Vec3};
 
 /// Most triangles and tetrahedra of all bodies together.
-const MOST_ELEMENTS: usize = 100_000_000;
-/// At most so many times are tried to see whether formulas stay finite.
-const MOST_PROBES: u32 = 4096;
+const MOST_ELEMENTS: usize = 20_000_000;
+/// Over all bodies, formulas are tried at about so many times to see whether they stay finite.
+const PROBES: usize = 40_000;
 
 /// All bodies that could be made.
 pub(super) fn bodies(
@@ -35,7 +35,9 @@ pub(super) fn bodies(
             None => Some(Material::default()),
         };
         let mesh = mesh.and_then(|index| meshes[index].as_ref());
-        let maker = Maker { name: name.value.clone(), span: name.span, table: body, parameters, timing };
+        let probes = (PROBES / table.body.entries.len()).clamp(16, 4096) as u32;
+        let maker =
+            Maker { name: name.value.clone(), span: name.span, table: body, parameters, timing, probes };
         let motion = maker.motion(mesh, material, log);
         let (Some(mesh), Some(material), Some(motion)) = (mesh, material, motion) else { continue };
         elements = elements.saturating_add(mesh.shape.element_count());
@@ -56,6 +58,7 @@ struct Maker<'a> {
     table: &'a BodyTable,
     parameters: &'a [(String, f64)],
     timing: &'a Timing,
+    probes: u32,
 }
 
 impl Maker<'_> {
@@ -138,7 +141,7 @@ impl Maker<'_> {
 
     /// Whether a formula is finite at every frame (of very long runs, at some of them).
     fn probe(&self, text: &Formula, expr: &Expr, log: &mut Log) -> bool {
-        let stride = self.timing.frames / MOST_PROBES + 1;
+        let stride = self.timing.frames / self.probes + 1;
         (0..=self.timing.frames).step_by(stride as usize).all(|k| {
             let t = f64::from(k) / self.timing.fps;
             let x = expr.eval(t);

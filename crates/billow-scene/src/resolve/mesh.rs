@@ -41,11 +41,17 @@ impl Solid {
 }
 
 /// All meshes of the scene, in the order of the file; `None` for those with problems.
-pub(super) fn meshes(table: &SceneTable, files: &mut Files, log: &mut Log) -> Vec<Option<MeshEntry>> {
+pub(super) fn meshes(
+    table: &SceneTable,
+    parameters: &[(String, f64)],
+    files: &mut Files,
+    log: &mut Log,
+) -> Vec<Option<MeshEntry>> {
     let mut budget = MOST_ELEMENTS;
     let mut all = Vec::new();
     for (name, mesh) in &table.mesh.entries {
-        all.push(entry(mesh, name.span, &mut budget, files, log));
+        let transform = transform(&mesh.transform.value, parameters, log);
+        all.push(entry(mesh, name.span, &mut budget, files, log).zip(transform).map(|(m, t)| judged(m, &t)));
     }
     all
 }
@@ -66,21 +72,19 @@ fn entry(
     budget: &mut f64,
     files: &mut Files,
     log: &mut Log,
-) -> Option<MeshEntry> {
-    let transform = transform(&table.transform.value, log);
-    let mesh = match (&table.shape, &table.file.value) {
-        (Some(shape), None) => generated(shape, span, budget, log)?,
-        (None, Some(file)) => from_file(file, table, budget, files, log)?,
+) -> Option<AnyMesh> {
+    match (&table.shape, &table.file.value) {
+        (Some(shape), None) => generated(shape, span, budget, log),
+        (None, Some(file)) => from_file(file, table, budget, files, log),
         (Some(_), Some(_)) => {
             log.error(table.file.span, "a mesh has either a `shape` or a `file`, not both");
-            return None;
+            None
         }
         (None, None) => {
             log.error(span, "a mesh needs a `shape` or a `file`").help("for example shape = \"icosphere\"");
-            return None;
+            None
         }
-    };
-    Some(judged(mesh, &transform?))
+    }
 }
 
 /// Runs a generator, unless its result would be too large.
@@ -186,9 +190,9 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<billow_io::formats::ImportedMesh, 
     billow_io::formats::parse_mesh(path, bytes).map_err(|e| e.to_string())
 }
 
-fn transform(table: &TransformTable, log: &mut Log) -> Option<Affine3> {
+fn transform(table: &TransformTable, parameters: &[(String, f64)], log: &mut Log) -> Option<Affine3> {
     let rotation = match &table.rotate.value {
-        Some(rotation) => fixed_rotation(rotation, table.rotate.span, &[], log)?,
+        Some(rotation) => fixed_rotation(rotation, table.rotate.span, parameters, log)?,
         None => Quat::IDENTITY,
     };
     Some(Affine3::from_scale_rotation_translation(table.scale.value.0, rotation, table.translate.value))

@@ -32,7 +32,7 @@ pub(crate) struct Resolved {
 pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> Option<Resolved> {
     let parameters = parameters(&table.parameter, log);
     let timing = timing(&table.simulation.value);
-    let meshes = mesh::meshes(table, files, log);
+    let meshes = mesh::meshes(table, &parameters, files, log);
     let bodies = body::bodies(table, &meshes, &parameters, &timing, log);
     let output = output(&table.output.value, &table.body, log);
     let checks = check::checks(table, &bodies, &parameters, log);

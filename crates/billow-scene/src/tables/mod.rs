@@ -211,7 +211,7 @@ table! {
     pub(crate) struct OutputTable {
         /// Run directory, relative to the working directory; `out/NAME` if not given.
         directory: Option<PathText>;
-        /// Keep every so many frames; the first and the last are always kept.
+        /// Keep every so many frames; the first and the last are always kept. A killed run goes on from its last kept frame.
         every: u32 = 1 => range(1.0, 1e6);
         /// Data to keep with each body.
         attributes: Vec<BodyAttribute> = vec![BodyAttribute::Colour, BodyAttribute::Velocity];

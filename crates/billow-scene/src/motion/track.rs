@@ -181,15 +181,24 @@ mod tests {
     }
 
     #[test]
-    fn smooth_motion_never_overshoots_its_keys() {
+    fn smooth_motion_stays_between_neighbouring_keys() {
+        let heights = [0.0, 1.0, 1.0, -0.5, 0.7, 0.8, 3.0, 2.9];
         let track = Track {
-            positions: vec![Vec3::ZERO, Vec3::Z, Vec3::Z, Vec3::new(0.0, 0.0, 0.25)],
+            times: vec![0.0, 1.0, 3.0, 3.1, 3.3, 4.0, 4.5, 6.0],
+            positions: heights.iter().map(|z| Vec3::Z * *z).collect(),
+            rotations: vec![Quat::IDENTITY; 8],
             ..track(Interpolation::Smooth, Extrapolation::Hold)
         };
-        for k in 0..=400 {
-            let t = f64::from(k) * 0.01;
-            let z = track.pose(t).position.z;
-            assert!((0.0..=1.0).contains(&z) && (!(1.0..=3.0).contains(&t) || z == 1.0), "z = {z} at {t}");
+        for k in 1..8 {
+            for s in 0..=50 {
+                let t = track.times[k - 1] + (track.times[k] - track.times[k - 1]) * f64::from(s) / 50.0;
+                let (z, low, high) = (
+                    track.pose(t).position.z,
+                    heights[k - 1].min(heights[k]),
+                    heights[k - 1].max(heights[k]),
+                );
+                assert!(z >= low - 1e-15 && z <= high + 1e-15, "z = {z} at t = {t}, keys {low} … {high}");
+            }
         }
     }
 

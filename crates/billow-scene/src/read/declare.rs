@@ -188,7 +188,7 @@ pub(crate) struct ChoiceInfo {
     pub(crate) tag: &'static str,
     /// Whether the tag must be there.
     pub(crate) required: bool,
-    /// Whether the tag alone, as a string, may stand for the table.
+    /// What the tag can be, and the keys that belong to it.
     pub(crate) variants: Vec<(&'static str, TableInfo)>,
 }
 

@@ -143,6 +143,17 @@ fn a_finished_run_can_be_extended_and_equals_a_longer_one() {
 }
 
 #[test]
+fn a_time_limit_stops_the_run_and_leaves_it_resumable() {
+    let dir = tempfile::tempdir().unwrap();
+    let limited =
+        Loader::text("test.toml", MIXED).set(["simulation.time_limit=1e-9".to_owned()]).load().unwrap();
+    let report = run_in(&limited, dir.path(), 1).unwrap();
+    assert!(report.cancelled && report.frames == 1 && report.last == 0);
+    assert_eq!(Reader::open(dir.path()).unwrap().status(), Status::Interrupted);
+    assert!(resume_in(dir.path(), None, 1).unwrap().cancelled);
+}
+
+#[test]
 fn only_every_nth_frame_is_kept_if_the_scene_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let (all, some) = (dir.path().join("all"), dir.path().join("some"));

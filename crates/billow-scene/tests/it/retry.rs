@@ -128,3 +128,19 @@ fn numbers_that_are_not_finite_never_reach_the_disk() {
     );
     assert_eq!(Reader::open(dir.path()).unwrap().frames(), [0, 1, 2, 3, 4]);
 }
+
+#[test]
+fn a_formula_that_breaks_between_frames_ends_the_run_with_its_body_and_stage() {
+    // Finite at every frame, infinite in the middle of the second.
+    let text = "[simulation]\nfps = 4\nsubsteps = 2\nframes = 3\n[mesh.m]\nshape = \"box\"\n[body.bolt]\nmesh = \"m\"\n\
+                motion = \"scripted\"\nposition = [\"1/(t - 0.375)\", 0, 0]\n";
+    let dir = tempfile::tempdir().unwrap();
+    let error = crate::support::run_in(&crate::support::scene(text), dir.path(), 1).unwrap_err();
+    let message = error.to_string();
+    for part in
+        ["frame 2", "t = 0.25 s", "at t = 0.375 s is not finite", "stage `prescribed motion`", "body `bolt`"]
+    {
+        assert!(message.contains(part), "{part} is missing from: {message}");
+    }
+    assert_eq!(Reader::open(dir.path()).unwrap().frames(), [0, 1]);
+}

@@ -14,6 +14,7 @@ Examples:
   billow run tumble                   simulate one of them
   billow view out/tumble              look at it in the browser
   billow check out/tumble             audit every frame exactly
+  billow render out/tumble            make pictures of it
   billow export out/tumble -f usd     open the result in Blender or Houdini
 
 Exit codes: 0 done, 1 input/output error, 2 bad input, 3 a guarantee failed, 130 interrupted.")]
@@ -31,6 +32,7 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     Check(CheckArgs),
     Export(ExportArgs),
+    Render(RenderArgs),
     Info(InfoArgs),
     View(ViewArgs),
     Gallery(GalleryArgs),
@@ -145,6 +147,80 @@ pub(crate) enum Format {
     Usd,
 }
 
+/// Make pictures or a movie of a run
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow render out/tumble                          a PNG per frame into out/tumble-pictures
+  billow render out/tumble --frame 48 -o shot.png   one picture
+  billow render out/tumble --sheet 3x3              a contact sheet, out/tumble-sheet.png
+  billow render out/tumble --movie tumble.gif       an animation; .png and .gif always, .mp4 with ffmpeg
+  billow render out/tumble --preview --movie quick.gif --size 480x270
+
+Camera, lights and materials come from the scene file; whatever it leaves open is chosen to show everything well.
+The same command makes the same picture, bit for bit, with any number of threads.")]
+pub(crate) struct RenderArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Folder for the pictures, or a file (.png, .exr) for a single one; the default stands beside the run
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Frames to show, both ends included: A..B, ..B or B
+    #[arg(long, value_name = "A..B", conflicts_with = "frame")]
+    pub(crate) frames: Option<FrameRange>,
+    /// One frame to show
+    #[arg(long, value_name = "N")]
+    pub(crate) frame: Option<u32>,
+    /// Show only every Nth of the frames
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) every: u32,
+    /// Width and height of a picture in pixels
+    #[arg(long, value_name = "WxH", default_value = "960x540")]
+    pub(crate) size: Pair,
+    /// Quick pictures: few samples, two bounces, smoothed
+    #[arg(long)]
+    pub(crate) preview: bool,
+    /// Most samples per pixel [default: 128, with --preview 2]
+    #[arg(long, value_name = "N")]
+    pub(crate) samples: Option<u32>,
+    /// Noise at which a pixel needs no more samples; 0 gives every pixel all of them [default: 0.01]
+    #[arg(long, value_name = "X")]
+    pub(crate) noise: Option<f32>,
+    /// Keep what noise is left instead of smoothing it
+    #[arg(long)]
+    pub(crate) no_denoise: bool,
+    /// Trace light focused by glass and water; needs many samples
+    #[arg(long)]
+    pub(crate) caustics: bool,
+    /// Write OpenEXR files with linear light instead of PNG
+    #[arg(long)]
+    pub(crate) exr: bool,
+    /// Put COLUMNS by ROWS frames, evenly spread, on one sheet with their numbers
+    #[arg(long, value_name = "CxR", conflicts_with_all = ["movie", "exr"])]
+    pub(crate) sheet: Option<Pair>,
+    /// Write an animation: .gif, .png, or with ffmpeg .mp4, .webm, .mov
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["exr", "output"])]
+    pub(crate) movie: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Two positive numbers as typed: `960x540`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair(pub(crate) u32, pub(crate) u32);
+
+impl std::str::FromStr for Pair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.parse::<u32>().ok().filter(|n| (1..=32_768).contains(n));
+        text.split_once(['x', 'X', '×'])
+            .and_then(|(a, b)| Some(Self(number(a)?, number(b)?)))
+            .ok_or_else(|| format!("`{text}` is not of the form 960x540 with numbers between 1 and 32768"))
+    }
+}
+
 /// Tell what a run, a scene file or a mesh file holds
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -222,7 +298,8 @@ impl std::str::FromStr for Bind {
 Examples:
   billow gallery                          list the scenes
   billow gallery show tumble              print a scene file, a good place to start from
-  billow gallery copy tumble my-shot      copy it (and what it includes) to a folder to edit")]
+  billow gallery copy tumble my-shot      copy it (and what it includes) to a folder to edit
+  billow gallery render                   simulate them all and make a page of pictures")]
 pub(crate) struct GalleryArgs {
     #[command(subcommand)]
     pub(crate) action: Option<GalleryAction>,
@@ -239,6 +316,20 @@ pub(crate) enum GalleryAction {
     Show {
         /// Name of the scene
         name: String,
+    },
+    /// Simulate scenes and make a page with their pictures
+    Render {
+        /// Names of scenes; all of them if none is given
+        names: Vec<String>,
+        /// Page to write; the pictures go to the folder `pictures` beside it
+        #[arg(long, value_name = "FILE", default_value = "docs/gallery.md")]
+        page: PathBuf,
+        /// Quick pictures instead of good ones
+        #[arg(long)]
+        preview: bool,
+        /// Folder for the runs, kept; the default is temporary
+        #[arg(long, value_name = "DIR")]
+        runs: Option<PathBuf>,
     },
     /// Copy a scene to a folder
     Copy {

@@ -2,6 +2,7 @@
 
 use crate::diagnostics;
 use billow::io;
+use billow::render::RenderError;
 use billow::scene::Problems;
 use billow::scene::driver::RunError;
 use std::fmt::Display;
@@ -94,6 +95,19 @@ impl From<RunError> for Failure {
             RunError::Cache(_) => Self::System(message),
             RunError::Refused { .. } => Self::BadInput(message),
             RunError::Step { .. } | RunError::Crossing { .. } => Self::Guarantee(message),
+        }
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Self {
+        let message = error.to_string();
+        match error {
+            RenderError::Cache(_) | RenderError::Write { .. } => Self::System(message),
+            RenderError::Settings(_) | RenderError::Look(_) | RenderError::Empty { .. } => {
+                Self::BadInput(message)
+            }
+            RenderError::Frame { .. } => Self::Guarantee(message),
         }
     }
 }

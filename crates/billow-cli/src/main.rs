@@ -37,6 +37,7 @@ impl Command {
             Self::Resume(a) => a.common.json,
             Self::Check(a) => a.common.json,
             Self::Export(a) => a.common.json,
+            Self::Render(a) => a.common.json,
             Self::Info(a) => a.common.json,
             Self::Bench(a) => a.common.json,
             Self::Gallery(a) => a.json,

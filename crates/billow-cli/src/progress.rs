@@ -41,6 +41,13 @@ impl Bar {
         self.bar.set_message(format!("{done}/{total}"));
     }
 
+    /// Moves the bar to item `done` of `total` and a share of the next one.
+    pub(crate) fn set_share(&self, done: u64, share: f64, total: u64) {
+        self.bar.set_length(total * PARTS);
+        self.bar.set_position(done * PARTS + (share * PARTS as f64) as u64);
+        self.bar.set_message(format!("{done}/{total}"));
+    }
+
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();

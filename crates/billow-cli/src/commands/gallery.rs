@@ -1,5 +1,6 @@
 //! `billow gallery`.
 
+use super::gallery_page::{self, Page};
 use crate::args::{GalleryAction, GalleryArgs};
 use crate::failure::Failure;
 use crate::output::{Output, print_line};
@@ -11,6 +12,18 @@ pub(crate) fn gallery(args: &GalleryArgs, output: Output) -> Result<(), Failure>
     match &args.action {
         None | Some(GalleryAction::List) => list(output),
         Some(GalleryAction::Show { name }) => print_line(find(name)?.text().trim_end()),
+        Some(GalleryAction::Render { names, page, preview, runs }) => {
+            let scenes = if names.is_empty() {
+                gallery::list()
+            } else {
+                names.iter().map(|n| find(n)).collect::<Result<_, _>>()?
+            };
+            gallery_page::make(
+                &Page { file: page, preview: *preview, runs: runs.as_deref() },
+                &scenes,
+                output,
+            )?;
+        }
         Some(GalleryAction::Copy { name, folder }) => {
             copy(&find(name)?, folder.as_deref().unwrap_or(Path::new(".")), output)?;
         }

@@ -5,8 +5,10 @@ mod check;
 mod completions;
 mod export;
 mod gallery;
+mod gallery_page;
 mod info;
 mod interrupt;
+mod render;
 mod resume;
 mod run;
 mod schema;
@@ -24,6 +26,7 @@ pub(crate) fn dispatch(command: Command, output: Output) -> Result<(), Failure> 
         Command::Resume(args) => resume::resume(&args, output),
         Command::Check(args) => check::check(&args, output),
         Command::Export(args) => export::export(&args, output),
+        Command::Render(args) => render::render(&args, output),
         Command::Info(args) => info::info(&args, output),
         Command::View(args) => view::view(&args, output),
         Command::Gallery(args) => gallery::gallery(&args, output),

@@ -1,0 +1,39 @@
+//! PNG stills.
+
+use super::{Image, write_whole};
+use crate::error::RenderError;
+use std::path::Path;
+
+/// Writes an image as PNG, eight bits per channel, sRGB.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_png(path: impl AsRef<Path>, image: &Image) -> Result<(), RenderError> {
+    let path = path.as_ref();
+    let bytes = encode(image, None, |writer| writer.write_image_data(image.pixels.as_flattened()))
+        .map_err(|error| RenderError::Write { path: path.into(), reason: error.to_string() })?;
+    write_whole(path, &bytes)
+}
+
+/// Encodes with the given number of animation frames; `fill` writes them.
+pub(super) fn encode(
+    image: &Image,
+    frames: Option<(u32, u16)>,
+    fill: impl FnOnce(&mut png::Writer<&mut Vec<u8>>) -> Result<(), png::EncodingError>,
+) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::High);
+    encoder.set_filter(png::Filter::Adaptive);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    if let Some((count, delay_ms)) = frames {
+        encoder.set_animated(count, 0)?;
+        encoder.set_frame_delay(delay_ms, 1000)?;
+    }
+    let mut writer = encoder.write_header()?;
+    fill(&mut writer)?;
+    writer.finish()?;
+    Ok(bytes)
+}

@@ -186,3 +186,41 @@ fn surface_of(tets: &[[u32; 4]], vertices: usize) -> Vec<[u32; 3]> {
         Err(_) => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_geom::shapes;
+    use billow_num::{Pose, Quat};
+
+    fn frame(t: f64) -> Frame {
+        let ball = shapes::icosphere(0.5, 3).expect("valid");
+        let block = shapes::tet_box(Vec3::ONE, [2, 2, 2]).expect("valid");
+        let turning = Pose { position: Vec3::new(2.0 - t, 0.0, 0.1), rotation: Quat::from_rotation_z(t) };
+        let ball = Shape::Triangles { positions: ball.positions.into(), triangles: ball.triangles.into() };
+        let block = Shape::Tets { positions: block.positions.into(), tets: block.tets.into() };
+        let objects = vec![
+            Object { pose: turning, ..Object::new("ball", ball.clone()) },
+            Object::new("block", block),
+            Object { pose: turning, ..Object::new("twin", ball) },
+        ];
+        Frame { time: t, objects, ..Frame::default() }
+    }
+
+    #[test]
+    fn one_auditor_for_all_frames_finds_what_a_fresh_one_finds() {
+        let may_cross = [["twin".to_owned(), "ball".to_owned()]];
+        let mut reused = Auditor::new(&may_cross);
+        let mut crossed = 0;
+        for t in [0.0, 0.0, 0.8, 0.95, 1.2, 2.0, 2.0, 1.2, 3.5] {
+            let (now, fresh) = (reused.audit(&frame(t)), Auditor::new(&may_cross).audit(&frame(t)));
+            assert_eq!(now, fresh, "t = {t}");
+            // Half a metre of ball against half a metre of block, centres 2 − t apart.
+            assert_eq!(now.pairs > 0, (1.0..3.0).contains(&t), "t = {t}: {now:?}");
+            assert!(now.objects.iter().all(|o| o.objects.contains(&"block".to_owned())), "{now:?}");
+            crossed += usize::from(now.pairs > 0);
+        }
+        assert_eq!(crossed, 4);
+        assert!(Auditor::new(&[]).audit(&frame(0.0)).objects[0].objects == ["ball", "twin"]);
+    }
+}

@@ -40,7 +40,7 @@ pub(crate) fn header(scene: &Scene, last_frame: u32) -> ManifestHeader {
         fingerprint: format!("{:016x}", sources.fingerprint()),
     };
     let mut texts: Vec<SceneText> = Vec::new();
-    for (path, bytes) in sources.files.all().iter().filter(|(path, _)| is_scene(path)) {
+    for (path, bytes) in sources.files.all().iter().filter(|(path, _)| is_scene(path, sources)) {
         let entry = SceneText { name: text(path), text: String::from_utf8_lossy(bytes).into_owned() };
         let place = if *path == sources.root { 0 } else { texts.len() };
         texts.insert(place, entry);
@@ -120,13 +120,14 @@ fn stored(reader: &Reader) -> Result<Stored, RunError> {
     })
 }
 
-fn is_scene(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+/// Whether a file is stored as text beside the manifest.
+fn is_scene(path: &Path, sources: &SceneSources) -> bool {
+    path == sources.root || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
 /// Files that are not scene files, each with a name for the folder.
 fn others(sources: &SceneSources) -> Vec<(&Path, String, &[u8])> {
-    let others = sources.files.all().iter().filter(|(path, _)| !is_scene(path) && **path != sources.root);
+    let others = sources.files.all().iter().filter(|(path, _)| !is_scene(path, sources));
     others
         .enumerate()
         .map(|(k, (path, bytes))| {

@@ -200,14 +200,14 @@ fn a_run_keeps_the_meshes_and_includes_it_was_made_from() {
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
     )
     .unwrap();
-    std::fs::write(source.join("mesh.toml"), "[mesh.tet]\nfile = \"tet.obj\"\n").unwrap();
-    let text = "include = [\"mesh.toml\"]\n[simulation]\nframes = 4\n[body.tet]\nmesh = \"tet\"\nmotion = \"free\"\nangular_velocity = [1, 2, 3]\n";
-    std::fs::write(source.join("scene.toml"), text).unwrap();
-    let load = || Loader::file(source.join("scene.toml")).load().unwrap();
+    std::fs::write(source.join("mesh.part"), "[mesh.tet]\nfile = \"tet.obj\"\n").unwrap();
+    let text = "include = [\"mesh.part\"]\n[simulation]\nframes = 4\n[body.tet]\nmesh = \"tet\"\nmotion = \"free\"\nangular_velocity = [1, 2, 3]\n";
+    std::fs::write(source.join("scene.text"), text).unwrap();
+    let load = || Loader::file(source.join("scene.text")).load().unwrap();
     let (whole, cut) = (dir.path().join("whole"), dir.path().join("cut"));
     run_in(&load(), &whole, 1).unwrap();
     let shorter =
-        Loader::file(source.join("scene.toml")).set(["simulation.frames=2".to_owned()]).load().unwrap();
+        Loader::file(source.join("scene.text")).set(["simulation.frames=2".to_owned()]).load().unwrap();
     run_in(&shorter, &cut, 1).unwrap();
     std::fs::remove_dir_all(&source).unwrap();
     resume_in(&cut, Some(4), 1).unwrap();

@@ -49,7 +49,7 @@ Examples:
   billow run shot.toml -o /data/shot            a scene file into a folder of your choice
   billow run tumble --view                      watch it in the browser while it computes
   billow run tumble --frames 0..48              stop after frame 48
-  billow run tumble --set simulation.substeps=16 --set body.wingnut.angular_velocity='[0, 9, 0.1]'
+  billow run tumble --set simulation.substeps=16 --set body.handle.angular_velocity='[0, 9, 0.1]'
   billow run tumble --json | tail -n 1 | jq .seconds_per_frame
 
 A run can be interrupted with Ctrl-C, or killed, and continued with `billow resume`.")]

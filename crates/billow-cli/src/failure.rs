@@ -82,6 +82,10 @@ impl From<io::Error> for Failure {
                 Self::BadInput(message)
             }
             io::Error::Io { .. } | io::Error::DiskFull { .. } => Self::System(message),
+            io::Error::RunExists { path } => Self::bad_input(
+                message,
+                format!("`billow resume {}` goes on with it, --overwrite replaces it", path.display()),
+            ),
             _ => Self::BadInput(message),
         }
     }
@@ -92,7 +96,7 @@ impl From<RunError> for Failure {
         let message = error.to_string();
         match error {
             RunError::Scene(problems) => Self::BadScene(problems),
-            RunError::Cache(_) => Self::System(message),
+            RunError::Cache(error) => (*error).into(),
             RunError::Refused { .. } => Self::BadInput(message),
             RunError::Step { .. } | RunError::Crossing { .. } => Self::Guarantee(message),
         }

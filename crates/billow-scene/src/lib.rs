@@ -18,7 +18,7 @@
 //! "#).set(["simulation.frames=3".into()]).load()?;
 //! let cancel = std::sync::atomic::AtomicBool::new(false);
 //! let out = dir.path().join("ball");
-//! run(&scene, &RunOptions { out: out.clone(), frames: None, threads: 1, overwrite: false, progress: &Silent, cancel: &cancel })?;
+//! run(&scene, &RunOptions { out: out.clone(), first: 0, frames: None, threads: 1, overwrite: false, progress: &Silent, cancel: &cancel })?;
 //! assert!(check_run(&out, 1, &Silent)?.passed());
 //!
 //! let wrong = Loader::text("ball.toml", "[simulation]\nfraems = 3\n").load().unwrap_err();

@@ -180,12 +180,13 @@ impl Scene {
     }
 
     /// What the driver has to do, with `last` as the last frame.
-    pub(crate) fn plan(&self, last: u32) -> Plan {
+    pub(crate) fn plan(&self, first: u32, last: u32) -> Plan {
         let (timing, output) = (&self.resolved.timing, &self.resolved.output);
         Plan {
             fps: timing.fps,
             substeps: timing.substeps,
             max_halvings: timing.max_halvings,
+            first,
             last,
             every: output.every,
             time_limit: timing.time_limit,

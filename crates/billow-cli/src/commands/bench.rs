@@ -44,6 +44,7 @@ fn measure(name: &str, args: &BenchArgs, scratch: &Scratch, output: Output) -> R
     let last = args.frames.last.unwrap_or(scene.frames()).min(scene.frames());
     let options = RunOptions {
         out: scratch.folder.join(scene.name()),
+        first: 0,
         frames: Some(last),
         threads: args.common.threads,
         overwrite: true,

@@ -96,6 +96,7 @@ fn simulate(scene: &billow::scene::Scene, run: &Path, output: Output) -> Result<
     let bar = Bar::new(scene.name(), output.quiet);
     let options = RunOptions {
         out: PathBuf::from(run),
+        first: 0,
         frames: None,
         threads: 0,
         overwrite: false,

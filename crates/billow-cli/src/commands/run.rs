@@ -33,6 +33,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
             &scene,
             &RunOptions {
                 out: out.clone(),
+                first: args.frames.map_or(0, |range| range.first),
                 frames: args.frames.and_then(|range| range.last),
                 threads: args.common.threads,
                 overwrite: args.overwrite,

@@ -3,6 +3,7 @@
 //! Scene files are stored by the cache; meshes and other files they name go to `scene/`. The manifest lists them with
 //! the command line's overrides and a fingerprint of everything.
 
+use super::drive::Plan;
 use super::report::RunError;
 use crate::read::files::Files;
 use crate::scene::{Loader, Scene, SceneSources};
@@ -31,7 +32,7 @@ struct Stored {
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The manifest of a new run.
-pub(crate) fn header(scene: &Scene, last_frame: u32) -> ManifestHeader {
+pub(crate) fn header(scene: &Scene, plan: &Plan) -> ManifestHeader {
     let sources = scene.sources();
     let stored = Stored {
         version: VERSION.to_owned(),
@@ -48,7 +49,8 @@ pub(crate) fn header(scene: &Scene, last_frame: u32) -> ManifestHeader {
     ManifestHeader {
         title: scene.title().to_owned(),
         fps: scene.fps(),
-        last_frame,
+        first_frame: plan.first,
+        last_frame: plan.last,
         up_axis: match scene.timing().up {
             crate::tables::Up::Y => UpAxis::Y,
             crate::tables::Up::Z => UpAxis::Z,
@@ -63,7 +65,7 @@ pub(crate) fn header(scene: &Scene, last_frame: u32) -> ManifestHeader {
 pub(crate) fn store_files(scene: &Scene, writer: &Writer) -> Result<(), RunError> {
     let folder = writer.dir().join(FOLDER);
     let others = others(scene.sources());
-    let failed = |e: std::io::Error| RunError::Cache(format!("cannot prepare {}: {e}", folder.display()));
+    let failed = |source| billow_io::Error::Io { action: "prepare", path: folder.clone(), source };
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(failed)?;
     }

@@ -22,6 +22,8 @@ pub struct Plan {
     pub substeps: u32,
     /// How often a failed sub-step may be halved.
     pub max_halvings: u32,
+    /// First frame to keep; those before it are computed but not stored.
+    pub first: u32,
     /// Last frame.
     pub last: u32,
     /// Keep every so many frames; the last one always.
@@ -39,7 +41,7 @@ pub struct Plan {
 impl Plan {
     /// Whether frame `k` is kept.
     pub fn keeps(&self, k: u32) -> bool {
-        k.is_multiple_of(self.every) || k == self.last
+        k >= self.first && (k.is_multiple_of(self.every) || k == self.last)
     }
 
     /// Time of sub-step `s` of the frame that ends with frame `k` [s].

@@ -30,6 +30,8 @@ use std::sync::atomic::AtomicBool;
 pub struct RunOptions<'a> {
     /// Run directory; made if missing, refused if it already holds a run.
     pub out: PathBuf,
+    /// First frame to keep; those before it are computed but not stored.
+    pub first: u32,
     /// Last frame to compute; the scene's own number of frames if `None`.
     pub frames: Option<u32>,
     /// Threads to use, at most 256; 0 means one per core. Results do not depend on it.
@@ -58,8 +60,15 @@ pub struct ResumeOptions<'a> {
 
 /// Runs `scene` from its initial state into `options.out`.
 pub fn run(scene: &Scene, options: &RunOptions<'_>) -> Result<RunReport, RunError> {
-    let plan = scene.plan(options.frames.unwrap_or(scene.frames()));
-    let header = bundle::header(scene, plan.last);
+    let plan = scene.plan(options.first, options.frames.unwrap_or(scene.frames()));
+    if plan.first > plan.last {
+        return Err(RunError::Refused {
+            dir: options.out.clone(),
+            reason: format!("its first frame {} would lie after its last, {}", plan.first, plan.last),
+            help: "ask for frames that the scene has".into(),
+        });
+    }
+    let header = bundle::header(scene, &plan);
     let mut writer = match options.overwrite || never_began(&options.out) {
         true => Writer::replace(&options.out, &header)?,
         false => Writer::create(&options.out, &header)?,
@@ -93,7 +102,7 @@ pub fn resume(dir: &Path, options: &ResumeOptions<'_>) -> Result<RunReport, RunE
     }
     let scene = stored_scene(&reader)?;
     let last = options.frames.unwrap_or(reader.manifest().last_frame);
-    let plan = scene.plan(last);
+    let plan = scene.plan(reader.manifest().first_frame, last);
     let mut simulation = simulation(&scene);
     let kept = match reader.latest_checkpoint()? {
         Some((frame, state)) => {

@@ -66,7 +66,7 @@ pub enum RunError {
     /// The scene (or the copy of it in the run directory) has problems.
     Scene(Problems),
     /// The cache could not be read or written.
-    Cache(String),
+    Cache(Box<billow_io::Error>),
     /// The run directory is unfit: it holds another run, was made by another version, is in use.
     Refused {
         /// Run directory.
@@ -110,7 +110,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scene(problems) => write!(f, "{problems}"),
-            Self::Cache(message) => write!(f, "{message}"),
+            Self::Cache(error) => write!(f, "{error}"),
             Self::Refused { dir, reason, help } => write!(f, "{}: {reason}; {help}", dir.display()),
             Self::Step { frame, time, dt, halvings, body, element, place, reason } => {
                 write!(f, "frame {frame}, t = {time} s: {reason}")?;
@@ -140,7 +140,7 @@ impl std::error::Error for RunError {}
 
 impl From<billow_io::Error> for RunError {
     fn from(error: billow_io::Error) -> Self {
-        Self::Cache(error.to_string())
+        Self::Cache(Box::new(error))
     }
 }
 

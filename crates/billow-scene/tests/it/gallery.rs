@@ -20,6 +20,7 @@ fn every_gallery_scene_runs_and_passes_its_checks() {
         let cancel = AtomicBool::new(false);
         let options = RunOptions {
             out: out.clone(),
+            first: 0,
             frames: Some(loaded.frames().min(SHORTENED)),
             threads: 2,
             overwrite: false,

@@ -109,6 +109,7 @@ fn an_interrupt_finishes_the_sub_step_and_the_run_can_go_on() {
     };
     let options = RunOptions {
         out: cut.clone(),
+        first: 0,
         frames: None,
         threads: 1,
         overwrite: false,

@@ -53,7 +53,15 @@ pub(crate) fn run_in(scene: &Scene, out: &Path, threads: usize) -> Result<RunRep
     let out = PathBuf::from(out);
     run(
         scene,
-        &RunOptions { out, frames: None, threads, overwrite: false, progress: &Silent, cancel: &cancel },
+        &RunOptions {
+            out,
+            first: 0,
+            frames: None,
+            threads,
+            overwrite: false,
+            progress: &Silent,
+            cancel: &cancel,
+        },
     )
 }
 

@@ -11,9 +11,8 @@ use super::direction::Hull;
 use super::{Hit, Vec3};
 use crate::proximity;
 
-/// The march stops when it would have to advance by less than this fraction of the step. A grazing pass at a
-/// relative distance of 1e-15 needs about the square root of that.
-const SHORTEST_STEP: f64 = 1.0 / (1u64 << 36) as f64;
+/// The march stops when it would have to advance by less than this fraction of the step.
+const SHORTEST_STEP: f64 = 1.0 / (1u64 << 50) as f64;
 
 /// The march stops after this many tries; it bounds the cost of pairs that slide along each other in contact.
 const MOST_TRIES: usize = 256;
@@ -111,7 +110,7 @@ where
     d.clear_along(closest).then_some(closest)
 }
 
-/// Covers the step by turning planes from its start.
+/// Covers the step by planes from its start on; `None` if they reach its end.
 fn march<const K: usize>(d: &Differences<K>, mut certificates: impl FnMut(Certificate)) -> Option<Contact>
 where
     [Vec3; K]: Hull,
@@ -124,35 +123,55 @@ where
     let mut step = 1.0f64;
     for _ in 0..MOST_TRIES {
         let e = (s + step).min(1.0);
-        let certificate = Certificate { start: s, end: e, normal_start: n, normal_end: d.at(e).direction() };
-        if d.proves(&certificate) {
-            certificates(certificate);
-            if e >= 1.0 {
+        let n_e = d.at(e).direction();
+        let turning = Certificate { start: s, end: e, normal_start: n, normal_end: n_e };
+        if d.proves(&turning) {
+            certificates(turning);
+            (s, n) = (e, n_e);
+            if s >= 1.0 {
                 return None;
             }
-            s = e;
-            n = certificate.normal_end;
             step *= 2.0;
             continue;
         }
-        // A plane that does not turn may get farther than the next shorter try.
-        let (lo, hi) = d.reach(n);
-        if lo < s && hi - s >= 0.25 * step {
-            certificates(Certificate { start: s, end: hi, normal_start: n, normal_end: n });
+        // A plane that does not turn: the one at hand is best for a head-on approach, the one at the closest
+        // point of a passage clears all of that passage.
+        let passing = s + (e - s) * closest_passage(d, (s, n), (e, n_e));
+        let at_passing = d.at(passing).direction();
+        let fixed = [n, at_passing].map(|n| (d.reach(n), n));
+        let reach = |((lo, hi), _): &((f64, f64), Vec3)| if *lo < s { *hi } else { s };
+        let best = if reach(&fixed[1]) > reach(&fixed[0]) { fixed[1] } else { fixed[0] };
+        let hi = reach(&best);
+        if hi - s >= SHORTEST_STEP.max(0.125 * step) {
+            certificates(Certificate { start: s, end: hi, normal_start: best.1, normal_end: best.1 });
             s = hi;
             if s >= 1.0 {
                 return None;
             }
             let next = d.at(s).direction();
             if d.room(s, next) <= 0.0 {
-                break;
+                // Nothing separates them any more; the plane that did last is the best normal.
+                return Some(Contact { toi: s, normal: best.1 });
             }
             n = next;
         }
-        step *= 0.25;
+        // Aim just short of the contact or passage.
+        step = (0.9 * (passing - s)).clamp(0.0625 * step, 0.5 * step);
         if step < SHORTEST_STEP {
             break;
         }
     }
     Some(Contact { toi: s, normal: n })
+}
+
+/// Where between two times, as a fraction, the closest vector is shortest if it changes linearly.
+fn closest_passage<const K: usize>(d: &Differences<K>, s: (f64, Vec3), e: (f64, Vec3)) -> f64 {
+    let vector = |(t, n): (f64, Vec3)| {
+        let distance = d.at(t).iter().fold(f64::INFINITY, |m, d| m.min(n.dot(*d)));
+        distance.max(0.0) * n
+    };
+    let (r_s, r_e) = (vector(s), vector(e));
+    let v = r_e - r_s;
+    let tau = -r_s.dot(v) / v.length_squared();
+    if tau > 0.0 { tau.min(1.0) } else { 0.5 }
 }

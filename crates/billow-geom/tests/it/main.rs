@@ -4,8 +4,10 @@
 mod audit;
 mod broad;
 mod bvh;
+mod ccd;
 mod mass;
 mod mesh;
+mod oracle;
 mod random;
 mod shapes;
 mod validity;

@@ -24,7 +24,8 @@ pub fn orient3d(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> i8 {
     if -det > bound {
         return 1;
     }
-    if permanent == 0.0 && (e.x == 0.0) & (f.x == 0.0) & (g.x == 0.0) {
+    // Exact zeros only: in the supported range no product of differences underflows.
+    if permanent == 0.0 {
         return 0;
     }
     -sign(robust::orient3d(coord(a), coord(b), coord(c), coord(d)))

@@ -1,4 +1,6 @@
 //! Exact classification of two triangles, by the number of vertices they share.
+//!
+//! Pairs that floating point can tell apart with an error bound never reach the exact predicates.
 
 use super::{Contact, Shape, shape, thin};
 use crate::predicates::{orient2d, orient3d, projection_axis};
@@ -44,6 +46,9 @@ pub(super) fn proper(x: &[Vec3], a: &[u32; 3], b: &[u32; 3]) -> Option<Contact> 
 
 /// Triangles `p q r` and `p q s` across a common edge meet again only if they are folded flat.
 fn folded_flat(p: Vec3, q: Vec3, r: Vec3, s: Vec3) -> bool {
+    if opens_wide(q - p, r - p, s - p) {
+        return false;
+    }
     if orient3d(p, q, r, s) != 0 {
         return false;
     }
@@ -51,8 +56,54 @@ fn folded_flat(p: Vec3, q: Vec3, r: Vec3, s: Vec3) -> bool {
     orient2d(p, q, r, k) == orient2d(p, q, s, k)
 }
 
+/// Whether the parts of `r` and `s` perpendicular to `e` certainly make an angle above a right one.
+fn opens_wide(e: Vec3, r: Vec3, s: Vec3) -> bool {
+    let (e2, rs, re, se) = (e.dot(e), r.dot(s), r.dot(e), s.dot(e));
+    // Each factor is a product of differences with fewer than 8u of error relative to the lengths.
+    let scale = e2 * (r.length_squared() + s.length_squared());
+    rs * e2 - re * se < -QUICK * scale
+}
+
+/// Relative error bound of the floating-point rejections below: 64u, several times what their few operations
+/// can lose.
+const QUICK: f64 = 32.0 * f64::EPSILON;
+
+/// Whether a plane through `p` certainly separates the cones of the two triangles there.
+fn cones_apart(p: Vec3, [b, c]: [Vec3; 2], [d, e]: [Vec3; 2]) -> bool {
+    let (b, c, d, e) = (b - p, c - p, d - p, e - p);
+    let (u, v) = (b + c, d + e);
+    // Normal to the bisecting plane of the two middle directions, scaled instead of normalised.
+    let m = u * v.length() - v * u.length();
+    let margin = |x: Vec3| QUICK * (m.abs().dot(x.abs()));
+    m.dot(b) > margin(b) && m.dot(c) > margin(c) && m.dot(d) < -margin(d) && m.dot(e) < -margin(e)
+}
+
+/// Whether one of the directions that separate triangles certainly separates these: between their middles,
+/// their normals, and the normals of their edges in their planes.
+fn certainly_apart(a: [Vec3; 3], b: [Vec3; 3]) -> bool {
+    let o = a[0];
+    let (a, b) = (a.map(|p| p - o), b.map(|p| p - o));
+    let size = a.iter().chain(&b).fold(Vec3::ZERO, |s, p| s + p.abs());
+    let apart = |m: Vec3| {
+        let (a, b) = (a.map(|p| m.dot(p)), b.map(|p| m.dot(p)));
+        let least = |v: [f64; 3]| v[0].min(v[1]).min(v[2]);
+        let most = |v: [f64; 3]| v[0].max(v[1]).max(v[2]);
+        (least(a) - most(b)).max(least(b) - most(a)) > QUICK * m.abs().dot(size)
+    };
+    let normal = |t: &[Vec3; 3]| (t[1] - t[0]).cross(t[2] - t[0]);
+    let n = [normal(&a), normal(&b)];
+    apart(n[0])
+        || apart((a[1] + a[2]) - (b[0] + b[1] + b[2]))
+        || apart(n[1])
+        || (0..3).any(|i| apart((a[(i + 1) % 3] - a[i]).cross(n[0])))
+        || (0..3).any(|i| apart((b[(i + 1) % 3] - b[i]).cross(n[1])))
+}
+
 /// Triangles `p b c` and `p d e` with one common vertex.
 fn sharing_vertex([p, b, c]: [Vec3; 3], [_, d, e]: [Vec3; 3]) -> Option<Contact> {
+    if cones_apart(p, [b, c], [d, e]) {
+        return None;
+    }
     let (s_d, s_e) = (orient3d(p, b, c, d), orient3d(p, b, c, e));
     if s_d * s_e > 0 {
         return None;
@@ -100,6 +151,9 @@ pub(super) fn same_ray(p: Vec3, u: Vec3, v: Vec3) -> bool {
 
 /// Triangles without common vertex (Guigue and Devillers' interval test, made strict and weak).
 fn disjoint(a: [Vec3; 3], b: [Vec3; 3]) -> Option<Contact> {
+    if certainly_apart(a, b) {
+        return None;
+    }
     let side_b = b.map(|p| orient3d(a[0], a[1], a[2], p));
     if same_strict_side(side_b) {
         return None;

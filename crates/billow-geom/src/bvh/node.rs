@@ -61,19 +61,35 @@ impl<const E: usize> Node<E> {
     pub(super) fn overlaps(&self, with: &Lane<E>) -> u32 {
         let mut hit = [u32::MAX; WIDTH];
         for c in 0..3 {
-            let (mut reach_up, mut reach_down) = ([0u32; WIDTH], [0u32; WIDTH]);
+            let (mut reaches_up, mut reaches_down) = ([0; WIDTH], [0; WIDTH]);
             for e in 0..E {
-                for j in 0..WIDTH {
-                    reach_up[j] |= (self.lo[e][c][j] <= with[e][1][c]) as u32;
-                    reach_down[j] |= (with[e][0][c] <= self.hi[e][c][j]) as u32;
-                }
+                reaches_up = zip(reaches_up, at_most(self.lo[e][c], [with[e][1][c]; WIDTH]), |a, b| a | b);
+                reaches_down =
+                    zip(reaches_down, at_most([with[e][0][c]; WIDTH], self.hi[e][c]), |a, b| a | b);
             }
-            for j in 0..WIDTH {
-                hit[j] &= reach_up[j] & reach_down[j];
-            }
+            hit = zip(hit, zip(reaches_up, reaches_down, |a, b| a & b), |a, b| a & b);
         }
-        hit[0] | hit[1] << 1 | hit[2] << 2 | hit[3] << 3
+        (0..WIDTH).fold(0, |mask, j| mask | (hit[j] >> 31) << j)
     }
+}
+
+/// All bits set where `a ≤ b`. Whole words instead of truth values let the compiler use vector instructions.
+#[inline(always)]
+fn at_most(a: [f32; WIDTH], b: [f32; WIDTH]) -> [u32; WIDTH] {
+    let mut m = [0; WIDTH];
+    for j in 0..WIDTH {
+        m[j] = if a[j] <= b[j] { u32::MAX } else { 0 };
+    }
+    m
+}
+
+#[inline(always)]
+fn zip(a: [u32; WIDTH], b: [u32; WIDTH], f: impl Fn(u32, u32) -> u32) -> [u32; WIDTH] {
+    let mut m = [0; WIDTH];
+    for j in 0..WIDTH {
+        m[j] = f(a[j], b[j]);
+    }
+    m
 }
 
 /// Boxes relative to `origin`, grown by `thickness`, rounded outwards; not-a-number becomes unbounded.

@@ -19,6 +19,15 @@ pub struct BroadPhase<const E: usize> {
     pub(super) tasks: [PairTasks; 2],
 }
 
+/// Pairs that may meet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Candidates {
+    /// Points and triangles.
+    pub vertex_face: Vec<[u32; 2]>,
+    /// Edges and edges, smaller index first.
+    pub edge_edge: Vec<[u32; 2]>,
+}
+
 /// Index lists of a scene: what its points are connected to.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
@@ -69,18 +78,31 @@ impl<const E: usize> BroadPhase<E> {
         self.triangles.refit(origin, |i| (motion.boxes(elements.triangles[i]), thickness));
     }
 
-    /// All candidate pairs `[point, triangle]`, in tree order.
-    pub fn vertex_face(&self, elements: Elements<'_>) -> Vec<[u32; 2]> {
-        let mut pairs = self.points.collect_pairs(&self.triangles);
-        pairs.retain(|&[p, t]| !elements.triangles[t as usize].contains(&p));
-        pairs
-    }
-
-    /// All candidate pairs of edges, in tree order.
-    pub fn edge_edge(&self, elements: Elements<'_>) -> Vec<[u32; 2]> {
-        let mut pairs = self.edges.collect_self_pairs();
-        pairs.retain(|&[a, b]| apart(elements.edges[a as usize], elements.edges[b as usize]));
-        pairs
+    /// All candidate pairs, in tree order.
+    pub fn candidates(&self, elements: Elements<'_>) -> Candidates {
+        let mut all = Candidates::default();
+        let mut tasks = PairTasks::default();
+        self.points.split_pairs(&self.triangles, &mut tasks);
+        all.vertex_face = par::gather(tasks.tasks().len(), 1, |range, out| {
+            for &task in &tasks.tasks()[range] {
+                self.points.run_pairs(&self.triangles, &tasks, task, |p, t| {
+                    if !elements.triangles[t as usize].contains(&p) {
+                        out.push([p, t]);
+                    }
+                });
+            }
+        });
+        self.edges.split_self(&mut tasks);
+        all.edge_edge = par::gather(tasks.tasks().len(), 1, |range, out| {
+            for &task in &tasks.tasks()[range] {
+                self.edges.run_self(&tasks, task, |i, j| {
+                    if apart(elements.edges[i as usize], elements.edges[j as usize]) {
+                        out.push([i.min(j), i.max(j)]);
+                    }
+                });
+            }
+        });
+        all
     }
 }
 

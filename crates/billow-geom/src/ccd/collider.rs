@@ -3,8 +3,9 @@
 //! Trees with boxes at both ends of the step feed the exact-margin queries directly, so no candidate list is
 //! stored. Results are the same for any number of threads.
 
-use super::broad::{BroadPhase, Elements, Motion, apart};
-use super::{Hit, Vec3, edge_edge, vertex_face};
+use super::broad::{BroadPhase, Candidates, Elements, Motion, apart};
+use super::query::{moving_edge_edge, moving_vertex_face};
+use super::{Hit, Vec3};
 use crate::GeomError;
 use crate::bvh::PairTasks;
 use billow_num::par;
@@ -117,7 +118,7 @@ impl Collider {
                 }
                 part.candidates += 1;
                 let (x0, x1) = corners(moves, [vertex, a, b, c]);
-                if let Some(hit) = vertex_face(&x0, &x1, separation) {
+                if let Some(hit) = moving_vertex_face(x0, x1, separation, |_| {}) {
                     part.collisions.push(Collision { pair: Pair::VertexFace { vertex, face }, hit });
                 }
             });
@@ -138,7 +139,7 @@ impl Collider {
                 }
                 part.candidates += 1;
                 let (x0, x1) = corners(moves, [a[0], a[1], b[0], b[1]]);
-                if let Some(hit) = edge_edge(&x0, &x1, separation) {
+                if let Some(hit) = moving_edge_edge(x0, x1, separation, |_| {}) {
                     part.collisions.push(Collision { pair: Pair::EdgeEdge { edges: pair }, hit });
                 }
             });
@@ -157,6 +158,37 @@ impl Collider {
     }
 }
 
+/// Narrow phase alone: the candidates that may touch or come as close as `separation` [m], in their order.
+pub fn narrow_phase(
+    candidates: &Candidates,
+    motion: Motion<'_>,
+    elements: Elements<'_>,
+    separation: f64,
+) -> Result<Vec<Collision>, GeomError> {
+    check_finite(motion)?;
+    let moves = par::map(motion.start.len(), |i| [motion.start[i], motion.end[i]]);
+    let mut all = par::gather(candidates.vertex_face.len(), NARROW_CHUNK, |range, out| {
+        for &[vertex, face] in &candidates.vertex_face[range] {
+            let [a, b, c] = elements.triangles[face as usize];
+            let (x0, x1) = corners(&moves, [vertex, a, b, c]);
+            let hit = moving_vertex_face(x0, x1, separation, |_| {});
+            out.extend(hit.map(|hit| Collision { pair: Pair::VertexFace { vertex, face }, hit }));
+        }
+    });
+    all.append(&mut par::gather(candidates.edge_edge.len(), NARROW_CHUNK, |range, out| {
+        for &edges in &candidates.edge_edge[range] {
+            let [a, b] = edges.map(|k| elements.edges[k as usize]);
+            let (x0, x1) = corners(&moves, [a[0], a[1], b[0], b[1]]);
+            let hit = moving_edge_edge(x0, x1, separation, |_| {});
+            out.extend(hit.map(|hit| Collision { pair: Pair::EdgeEdge { edges }, hit }));
+        }
+    }));
+    Ok(all)
+}
+
+/// Candidates per parallel chunk.
+const NARROW_CHUNK: usize = 4096;
+
 /// Runs all tasks, each into its own part; returns their number.
 fn run(tasks: &PairTasks, parts: &mut Vec<Part>, work: impl Fn(usize, &mut Part) + Sync) -> usize {
     let count = tasks.tasks().len();
@@ -167,6 +199,7 @@ fn run(tasks: &PairTasks, parts: &mut Vec<Part>, work: impl Fn(usize, &mut Part)
     count
 }
 
+#[inline(always)]
 fn corners(moves: &[[Vec3; 2]], i: [u32; 4]) -> ([Vec3; 4], [Vec3; 4]) {
     let m = i.map(|i| moves[i as usize]);
     (m.map(|[start, _]| start), m.map(|[_, end]| end))

@@ -7,22 +7,41 @@
 
 use billow_num::Vec3;
 
-/// A hull of corner differences that can find its closest feature.
+/// What the corner differences are those of.
 pub(super) trait Hull {
-    /// Unit direction from the second element towards the first, or zero where none can be found.
-    fn direction(&self) -> Vec3;
+    /// Corner differences at one time from the four corners; there are always four of them.
+    fn differences(x: [Vec3; 4]) -> [Vec3; 4];
     /// Unnormalised normal of the hull, pointing away from the origin.
-    fn face(&self) -> Vec3;
+    fn face(d: &[Vec3; 4]) -> Vec3;
+    /// A multiple of the vector between the middles of the elements.
+    fn mean(d: &[Vec3; 4]) -> Vec3;
+    /// Unit direction from the second element towards the first, or zero where none can be found.
+    fn direction(d: &[Vec3; 4]) -> Vec3;
 }
 
-/// Differences `p − a`, `p − b`, `p − c` of a point and a triangle.
-impl Hull for [Vec3; 3] {
-    fn direction(&self) -> Vec3 {
-        let [a, b, c] = *self;
+/// A point and a triangle: `p − a`, `p − b`, `p − c`, and `p − a` again.
+pub(super) struct PointTriangle;
+
+impl Hull for PointTriangle {
+    #[inline(always)]
+    fn differences([p, a, b, c]: [Vec3; 4]) -> [Vec3; 4] {
+        [p - a, p - b, p - c, p - a]
+    }
+
+    #[inline(always)]
+    fn face([a, b, c, _]: &[Vec3; 4]) -> Vec3 {
+        facing((b - a).cross(c - a), *a)
+    }
+
+    #[inline(always)]
+    fn mean([a, b, c, _]: &[Vec3; 4]) -> Vec3 {
+        *a + *b + *c
+    }
+
+    fn direction(&[a, b, c, _]: &[Vec3; 4]) -> Vec3 {
         let n = (b - a).cross(c - a);
         // The origin projects inside when its three barycentric weights are positive.
-        let inside = b.cross(c).dot(n) >= 0.0 && c.cross(a).dot(n) >= 0.0 && a.cross(b).dot(n) >= 0.0;
-        if inside {
+        if b.cross(c).dot(n) >= 0.0 && c.cross(a).dot(n) >= 0.0 && a.cross(b).dot(n) >= 0.0 {
             let face = unit(facing(n, a));
             if face != Vec3::ZERO {
                 return face;
@@ -30,35 +49,41 @@ impl Hull for [Vec3; 3] {
         }
         closest_edge([[a, b], [b, c], [c, a]])
     }
-
-    fn face(&self) -> Vec3 {
-        let [a, b, c] = *self;
-        facing((b - a).cross(c - a), a)
-    }
 }
 
-/// Differences `a0 − b0`, `a0 − b1`, `a1 − b0`, `a1 − b1` of two edges.
-impl Hull for [Vec3; 4] {
-    fn direction(&self) -> Vec3 {
-        let [d00, d01, d10, d11] = *self;
+/// Two edges: `a0 − b0`, `a0 − b1`, `a1 − b0`, `a1 − b1`.
+pub(super) struct TwoEdges;
+
+impl Hull for TwoEdges {
+    #[inline(always)]
+    fn differences([a0, a1, b0, b1]: [Vec3; 4]) -> [Vec3; 4] {
+        [a0 - b0, a0 - b1, a1 - b0, a1 - b1]
+    }
+
+    #[inline(always)]
+    fn face([d00, d01, d10, _]: &[Vec3; 4]) -> Vec3 {
+        facing((d10 - d00).cross(d00 - d01), *d00)
+    }
+
+    #[inline(always)]
+    fn mean([d00, _, _, d11]: &[Vec3; 4]) -> Vec3 {
+        *d00 + *d11
+    }
+
+    fn direction(&[d00, d01, d10, d11]: &[Vec3; 4]) -> Vec3 {
         let (e, f) = (d10 - d00, d00 - d01);
         let n = e.cross(f);
         let n2 = n.length_squared();
         // d00 + a e − b f is parallel to n for a, b in [0, 1].
-        let a = f.cross(d00).dot(n);
-        let b = e.cross(d00).dot(n);
+        let (a, b) = (f.cross(d00).dot(n), e.cross(d00).dot(n));
         if n2 > 0.0 && a >= 0.0 && a <= n2 && b >= 0.0 && b <= n2 {
             return unit(facing(n, d00));
         }
         closest_edge([[d00, d01], [d10, d11], [d00, d10], [d01, d11]])
     }
-
-    fn face(&self) -> Vec3 {
-        let [d00, d01, d10, _] = *self;
-        facing((d10 - d00).cross(d00 - d01), d00)
-    }
 }
 
+#[inline(always)]
 fn facing(n: Vec3, d: Vec3) -> Vec3 {
     if n.dot(d) < 0.0 { -n } else { n }
 }
@@ -69,14 +94,17 @@ fn closest_edge<const N: usize>(edges: [[Vec3; 2]; N]) -> Vec3 {
     for [a, b] in edges {
         let e = b - a;
         let (s, l) = (-a.dot(e), e.length_squared());
-        let r = match (s > 0.0, s < l) {
-            (true, true) => a + (s / l) * e,
-            (false, _) => a,
-            (true, false) => b,
+        let inside = s > 0.0 && s < l;
+        let r = if inside {
+            a + (s / l) * e
+        } else if s > 0.0 {
+            b
+        } else {
+            a
         };
         let d = r.length_squared();
         if d < best.0 {
-            best = (d, if s > 0.0 && s < l { r - (r.dot(e) / l) * e } else { r });
+            best = (d, if inside { r - (r.dot(e) / l) * e } else { r });
         }
     }
     unit(best.1)

@@ -18,9 +18,9 @@ pub mod cubic;
 mod direction;
 mod query;
 
-pub use broad::{BroadPhase, Elements, Motion};
+pub use broad::{BroadPhase, Candidates, Elements, Motion};
 pub use certificate::Certificate;
-pub use collider::{Collider, Collision, Counts, Pair};
+pub use collider::{Collider, Collision, Counts, Pair, narrow_phase};
 pub use query::{edge_edge, edge_edge_certified, vertex_face, vertex_face_certified};
 
 use billow_num::Vec3;

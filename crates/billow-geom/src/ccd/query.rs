@@ -7,7 +7,7 @@
 //! [`SHORTEST_STEP`].
 
 use super::certificate::{Certificate, Differences};
-use super::direction::Hull;
+use super::direction::{Hull, PointTriangle, TwoEdges};
 use super::{Hit, Vec3};
 use crate::proximity;
 
@@ -40,12 +40,10 @@ pub fn vertex_face_certified(
     separation: f64,
     certificates: impl FnMut(Certificate),
 ) -> Option<Hit> {
-    let differences = |x: &[Vec3; 4]| [x[0] - x[1], x[0] - x[2], x[0] - x[3]];
-    let d = Differences::new(differences(x0), differences(x1), separation);
-    let contact = first_contact(&d, certificates)?;
-    let q = proximity::point_triangle(Vec3::ZERO, d.at(contact.toi).map(|d| -d));
-    let [a, b, c] = q.weights;
-    Some(contact.hit(q.normal, [1.0, -a, -b, -c]))
+    if !finite(x0, x1, separation) {
+        return Some(UNDECIDED);
+    }
+    moving_vertex_face(*x0, *x1, separation, certificates)
 }
 
 /// [`edge_edge`] that also hands out the certificates, in order of time, each starting where the last ended.
@@ -55,9 +53,47 @@ pub fn edge_edge_certified(
     separation: f64,
     certificates: impl FnMut(Certificate),
 ) -> Option<Hit> {
-    let differences = |x: &[Vec3; 4]| [x[0] - x[2], x[0] - x[3], x[1] - x[2], x[1] - x[3]];
+    if !finite(x0, x1, separation) {
+        return Some(UNDECIDED);
+    }
+    moving_edge_edge(*x0, *x1, separation, certificates)
+}
+
+fn finite(x0: &[Vec3; 4], x1: &[Vec3; 4], separation: f64) -> bool {
+    separation.is_finite() && x0.iter().chain(x1).all(|x| x.is_finite())
+}
+
+/// The answer to a question that is not finite.
+const UNDECIDED: Hit = Hit { toi: 0.0, normal: Vec3::ZERO, weights: [0.0; 4] };
+
+/// [`vertex_face_certified`] of finite input.
+#[inline(always)]
+pub(super) fn moving_vertex_face(
+    x0: [Vec3; 4],
+    x1: [Vec3; 4],
+    separation: f64,
+    certificates: impl FnMut(Certificate),
+) -> Option<Hit> {
+    let differences = PointTriangle::differences;
     let d = Differences::new(differences(x0), differences(x1), separation);
-    let contact = first_contact(&d, certificates)?;
+    let contact = first_contact::<PointTriangle>(&d, certificates)?;
+    let [a, b, c, _] = d.at(contact.toi).map(|d| -d);
+    let q = proximity::point_triangle(Vec3::ZERO, [a, b, c]);
+    let [a, b, c] = q.weights;
+    Some(contact.hit(q.normal, [1.0, -a, -b, -c]))
+}
+
+/// [`edge_edge_certified`] of finite input.
+#[inline(always)]
+pub(super) fn moving_edge_edge(
+    x0: [Vec3; 4],
+    x1: [Vec3; 4],
+    separation: f64,
+    certificates: impl FnMut(Certificate),
+) -> Option<Hit> {
+    let differences = TwoEdges::differences;
+    let d = Differences::new(differences(x0), differences(x1), separation);
+    let contact = first_contact::<TwoEdges>(&d, certificates)?;
     let [d00, d01, d10, _] = d.at(contact.toi);
     let q = proximity::edge_edge([d00, d10], [Vec3::ZERO, d00 - d01]);
     Some(contact.hit(q.normal, [1.0 - q.a, q.a, q.b - 1.0, -q.b]))
@@ -76,54 +112,53 @@ impl Contact {
     }
 }
 
-fn first_contact<const K: usize>(
-    d: &Differences<K>,
-    mut certificates: impl FnMut(Certificate),
-) -> Option<Contact>
-where
-    [Vec3; K]: Hull,
-{
-    if !d.is_finite() {
-        return Some(Contact { toi: 0.0, normal: Vec3::ZERO });
-    }
-    if let Some(n) = fixed_plane(d) {
+/// Tries one fixed plane for the whole step, then a chain of them.
+#[inline(always)]
+fn first_contact<H: Hull>(d: &Differences, mut certificates: impl FnMut(Certificate)) -> Option<Contact> {
+    if let Some(n) = d.clear_axis().or_else(|| simple_direction::<H>(d)) {
         certificates(Certificate { start: 0.0, end: 1.0, normal_start: n, normal_end: n });
         return None;
     }
-    march(d, certificates)
+    closest_then_march::<H>(d, certificates)
 }
 
-/// One fixed direction that clears the whole step, if a simple choice does.
-fn fixed_plane<const K: usize>(d: &Differences<K>) -> Option<Vec3>
-where
-    [Vec3; K]: Hull,
-{
-    if let Some(axis) = d.clear_axis() {
-        return Some(axis);
-    }
-    let mid = d.at(0.5);
-    let face = mid.face();
+/// The normal or the direction between the middles at mid-step, if it clears the whole step.
+#[inline(always)]
+fn simple_direction<H: Hull>(d: &Differences) -> Option<Vec3> {
+    let middle = d.middle();
+    let face = H::face(&middle);
     if d.clear_along(face) {
         return Some(face);
     }
-    let closest = mid.direction();
-    d.clear_along(closest).then_some(closest)
+    let mean = H::mean(&middle);
+    d.clear_along(mean).then_some(mean)
+}
+
+/// The direction between the closest points at mid-step, then the march.
+#[inline(never)]
+fn closest_then_march<H: Hull>(
+    d: &Differences,
+    mut certificates: impl FnMut(Certificate),
+) -> Option<Contact> {
+    let n = H::direction(&d.at(0.5));
+    if d.clear_along(n) {
+        certificates(Certificate { start: 0.0, end: 1.0, normal_start: n, normal_end: n });
+        return None;
+    }
+    march::<H>(d, certificates)
 }
 
 /// Covers the step by planes from its start on; `None` if they reach its end.
-fn march<const K: usize>(d: &Differences<K>, mut certificates: impl FnMut(Certificate)) -> Option<Contact>
-where
-    [Vec3; K]: Hull,
-{
+fn march<H: Hull>(d: &Differences, mut certificates: impl FnMut(Certificate)) -> Option<Contact> {
     let mut s = 0.0;
-    let mut n = d.at(0.0).direction();
+    let mut n = H::direction(&d.at(0.0));
     if d.room(0.0, n) <= 0.0 {
         return Some(Contact { toi: 0.0, normal: n });
     }
     let mut step = 1.0f64;
     for _ in 0..MOST_TRIES {
         let e = (s + step).min(1.0);
-        let n_e = d.at(e).direction();
+        let n_e = H::direction(&d.at(e));
         let turning = Certificate { start: s, end: e, normal_start: n, normal_end: n_e };
         if d.proves(&turning) {
             certificates(turning);
@@ -137,7 +172,7 @@ where
         // A plane that does not turn: the one at hand is best for a head-on approach, the one at the closest
         // point of a passage clears all of that passage.
         let passing = s + (e - s) * closest_passage(d, (s, n), (e, n_e));
-        let at_passing = d.at(passing).direction();
+        let at_passing = H::direction(&d.at(passing));
         let fixed = [n, at_passing].map(|n| (d.reach(n), n));
         let reach = |((lo, hi), _): &((f64, f64), Vec3)| if *lo < s { *hi } else { s };
         let best = if reach(&fixed[1]) > reach(&fixed[0]) { fixed[1] } else { fixed[0] };
@@ -148,7 +183,7 @@ where
             if s >= 1.0 {
                 return None;
             }
-            let next = d.at(s).direction();
+            let next = H::direction(&d.at(s));
             if d.room(s, next) <= 0.0 {
                 // Nothing separates them any more; the plane that did last is the best normal.
                 return Some(Contact { toi: s, normal: best.1 });
@@ -165,11 +200,8 @@ where
 }
 
 /// Where between two times, as a fraction, the closest vector is shortest if it changes linearly.
-fn closest_passage<const K: usize>(d: &Differences<K>, s: (f64, Vec3), e: (f64, Vec3)) -> f64 {
-    let vector = |(t, n): (f64, Vec3)| {
-        let distance = d.at(t).iter().fold(f64::INFINITY, |m, d| m.min(n.dot(*d)));
-        distance.max(0.0) * n
-    };
+fn closest_passage(d: &Differences, s: (f64, Vec3), e: (f64, Vec3)) -> f64 {
+    let vector = |(t, n): (f64, Vec3)| d.support(t, n).max(0.0) * n;
     let (r_s, r_e) = (vector(s), vector(e));
     let v = r_e - r_s;
     let tau = -r_s.dot(v) / v.length_squared();

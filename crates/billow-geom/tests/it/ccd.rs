@@ -10,24 +10,26 @@ type Corners = [Vec3; 4];
 /// A family of queries.
 struct Class {
     name: &'static str,
+    /// Parts per hundred of all queries; fewer where the oracle is slow.
+    share: u64,
     make: fn(&mut Draws, Kind) -> (Corners, Corners),
 }
 
 const CLASSES: &[Class] = &[
-    Class { name: "random", make: random },
-    Class { name: "cloth-like", make: cloth_like },
-    Class { name: "coplanar throughout", make: coplanar },
-    Class { name: "parallel", make: parallel },
-    Class { name: "grazing", make: grazing },
-    Class { name: "slivers 1:1000", make: slivers },
-    Class { name: "offset by 10 km", make: offset },
-    Class { name: "scales 1e-3 to 1e3", make: scaled },
-    Class { name: "touching at the start", make: touching_at_start },
-    Class { name: "touching at the end", make: touching_at_end },
-    Class { name: "exact hits on a grid", make: grid },
-    Class { name: "collapsing", make: collapsing },
-    Class { name: "at rest, degenerate", make: degenerate },
-    Class { name: "off by a few ulp", make: few_ulp },
+    Class { name: "random", share: 12, make: random },
+    Class { name: "cloth-like", share: 16, make: cloth_like },
+    Class { name: "coplanar throughout", share: 3, make: coplanar },
+    Class { name: "parallel", share: 6, make: parallel },
+    Class { name: "grazing", share: 10, make: grazing },
+    Class { name: "slivers 1:1000", share: 10, make: slivers },
+    Class { name: "offset by 10 km", share: 8, make: offset },
+    Class { name: "scales 1e-3 to 1e3", share: 8, make: scaled },
+    Class { name: "touching at the start", share: 5, make: touching_at_start },
+    Class { name: "touching at the end", share: 5, make: touching_at_end },
+    Class { name: "exact hits on a grid", share: 8, make: grid },
+    Class { name: "collapsing", share: 4, make: collapsing },
+    Class { name: "at rest, degenerate", share: 4, make: degenerate },
+    Class { name: "off by a few ulp", share: 1, make: few_ulp },
 ];
 
 fn vec(r: &mut Draws, size: f64) -> Vec3 {
@@ -268,14 +270,13 @@ impl Tally {
 
 #[test]
 fn no_false_negative_against_the_exact_oracle() {
-    let per_class = query_count(280_000) / CLASSES.len() as u64;
+    let total = query_count(200_000);
     println!(
         "{:24} {:>9} {:>9} {:>8} {:>12} {:>9}",
         "class", "queries", "contacts", "missed", "false alarms", "rate"
     );
     let mut missed = Vec::new();
     for (k, class) in CLASSES.iter().enumerate() {
-        let began = std::time::Instant::now();
         let one = |i: usize| {
             let (kind, x0, x1) = make(class, k as u64, i as u64);
             let hit = query(kind, &x0, &x1, 0.0).is_some();
@@ -289,7 +290,7 @@ fn no_false_negative_against_the_exact_oracle() {
             }
         };
         let tally = par::reduce(
-            per_class as usize,
+            (total * class.share / 100) as usize,
             256,
             |range| range.map(one).fold(Tally::default(), Tally::plus),
             Tally::plus,
@@ -298,14 +299,8 @@ fn no_false_negative_against_the_exact_oracle() {
         let alarms = tally.hits + tally.false_negatives - tally.contacts;
         let rate = alarms as f64 / (tally.queries - tally.contacts).max(1) as f64;
         println!(
-            "{:24} {:>9} {:>9} {:>8} {:>12} {:>9.2e} {:.1} us",
-            class.name,
-            tally.queries,
-            tally.contacts,
-            tally.false_negatives,
-            alarms,
-            rate,
-            began.elapsed().as_secs_f64() * 1e6 / per_class as f64
+            "{:24} {:>9} {:>9} {:>8} {:>12} {:>9.2e}",
+            class.name, tally.queries, tally.contacts, tally.false_negatives, alarms, rate
         );
         if let Some(i) = tally.first_missed {
             missed.push((class.name, make(class, k as u64, i)));

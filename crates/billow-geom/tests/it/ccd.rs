@@ -1,7 +1,9 @@
 //! Continuous collision against the exact oracle: no false negative, few false positives, valid certificates.
 
 use crate::oracle::{self, Kind};
-use billow_geom::ccd::{self, Hit};
+use billow_geom::ccd::{self, BroadPhase, Certificate, Collider, Collision, Elements, Hit, Motion, Pair};
+use billow_geom::mesh::Topology;
+use billow_geom::{Aabb, audit, proximity, shapes};
 use billow_num::rng::{Draws, Stream};
 use billow_num::{Vec3, par};
 
@@ -322,4 +324,298 @@ fn oracle_filter_agrees_with_exact_arithmetic() {
         }
     }
     assert!(decided > 800, "{decided}");
+}
+
+fn certified(kind: Kind, x0: &Corners, x1: &Corners, separation: f64) -> (Option<Hit>, Vec<Certificate>) {
+    let mut chain = Vec::new();
+    let hit = match kind {
+        Kind::VertexFace => ccd::vertex_face_certified(x0, x1, separation, |c| chain.push(c)),
+        Kind::EdgeEdge => ccd::edge_edge_certified(x0, x1, separation, |c| chain.push(c)),
+    };
+    (hit, chain)
+}
+
+#[test]
+fn certificates_hold_in_exact_arithmetic() {
+    let mut checked = 0;
+    for (k, class) in CLASSES.iter().enumerate() {
+        for i in 0..400 {
+            let (kind, x0, x1) = make(class, 200 + k as u64, i);
+            let separation = [0.0, 0.0, 1e-3, 0.05][i as usize % 4];
+            let (hit, chain) = certified(kind, &x0, &x1, separation);
+            // The chain starts at 0, has no gaps and ends at 1, or at the time of the hit.
+            let end = chain.iter().fold(0.0, |t, c| {
+                assert_eq!(c.start, t);
+                assert!(c.end > t);
+                c.end
+            });
+            assert_eq!(end, hit.map_or(1.0, |h| h.toi), "{}: {x0:?} {x1:?}", class.name);
+            for c in &chain {
+                assert!(oracle::certifies(c, kind, (&x0, &x1), separation), "{c:?} {kind:?} {x0:?} {x1:?}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 3000, "{checked}");
+}
+
+#[test]
+fn a_false_certificate_is_refused() {
+    let (x0, x1) = ([Vec3::Z, Vec3::ZERO, Vec3::X, Vec3::Y], [-Vec3::Z, Vec3::ZERO, Vec3::X, Vec3::Y]);
+    let up = |end| Certificate { start: 0.0, end, normal_start: Vec3::Z, normal_end: Vec3::Z };
+    let holds = |c, separation| oracle::certifies(&c, Kind::VertexFace, (&x0, &x1), separation);
+    assert!(holds(up(0.5f64.next_down()), 0.0) && !holds(up(0.5), 0.0));
+    assert!(holds(up(0.25), 0.49) && !holds(up(0.25), 0.51));
+}
+
+fn distance(kind: Kind, x0: &Corners, x1: &Corners, t: f64) -> f64 {
+    let x: Corners = std::array::from_fn(|i| (1.0 - t) * x0[i] + t * x1[i]);
+    match kind {
+        Kind::VertexFace => proximity::point_triangle(x[0], [x[1], x[2], x[3]]).distance,
+        Kind::EdgeEdge => proximity::edge_edge([x[0], x[1]], [x[2], x[3]]).distance,
+    }
+}
+
+/// The smallest distance over the step, from samples refined around the best.
+fn smallest_distance(kind: Kind, x0: &Corners, x1: &Corners) -> f64 {
+    let d = |t: f64| distance(kind, x0, x1, t.clamp(0.0, 1.0));
+    let (mut best, mut width) = ((d(0.0), 0.0), 1.0 / 48.0);
+    for k in 1..=48 {
+        let t = k as f64 / 48.0;
+        best = if d(t) < best.0 { (d(t), t) } else { best };
+    }
+    for _ in 0..60 {
+        for t in [best.1 - width, best.1 + width] {
+            best = if d(t) < best.0 { (d(t), t) } else { best };
+        }
+        width *= 0.7;
+    }
+    best.0
+}
+
+#[test]
+fn minimum_separation_is_never_missed_and_rarely_overrated() {
+    let (mut hits, mut overrated, mut clear) = (0, 0, 0);
+    for (k, class) in CLASSES.iter().enumerate() {
+        for i in 0..700 {
+            let (kind, x0, x1) = make(class, 300 + k as u64, i);
+            let size = x0.iter().chain(&x1).fold(0.0, |s: f64, x| s.max(x.distance(x0[0])));
+            let separation = size * [1e-6, 1e-3, 0.03][i as usize % 3];
+            let nearest = smallest_distance(kind, &x0, &x1);
+            let noise = 1e-12 * (size + x0[0].length());
+            match query(kind, &x0, &x1, separation) {
+                None => {
+                    assert!(nearest > separation - noise, "{nearest} {separation} {kind:?} {x0:?} {x1:?}");
+                    clear += 1;
+                }
+                Some(hit) => {
+                    hits += 1;
+                    overrated += u64::from(nearest > separation * (1.0 + 1e-6) + noise);
+                    // Proven up to the time of the hit, and close by then.
+                    let then = distance(kind, &x0, &x1, hit.toi);
+                    assert!(hit.toi == 0.0 || then >= separation - noise);
+                    assert!((hit.normal.length() - 1.0).abs() < 1e-9 || hit.normal == Vec3::ZERO);
+                    assert!(hit.weights.iter().sum::<f64>().abs() < 1e-12);
+                }
+            }
+        }
+    }
+    println!("{hits} hits, of them {overrated} that sampling does not confirm, {clear} clear");
+    assert!(hits > 2000 && clear > 2000);
+    assert!(overrated * 200 < hits, "{overrated} of {hits}");
+}
+
+#[test]
+fn time_normal_and_weights_of_a_head_on_hit() {
+    let triangle = [Vec3::ZERO, Vec3::X, Vec3::Y];
+    let at = |z: f64| [Vec3::new(0.25, 0.5, z), triangle[0], triangle[1], triangle[2]];
+    let hit = ccd::vertex_face(&at(1.0), &at(-3.0), 0.0).unwrap();
+    assert!(hit.toi < 0.25 && hit.toi > 0.25 - 1e-14, "{hit:?}");
+    assert_eq!(hit.normal, Vec3::Z);
+    assert_eq!(hit.weights, [1.0, -0.25, -0.25, -0.5]);
+    let hit = ccd::vertex_face(&at(1.0), &at(-3.0), 0.5).unwrap();
+    assert!((hit.toi - 0.125).abs() < 1e-13 && hit.toi <= 0.125);
+    // Touching counts, at either end, and so does being too close from the start.
+    assert!(ccd::vertex_face(&at(1.0), &at(0.0), 0.0).is_some());
+    assert!(ccd::vertex_face(&at(0.0), &at(1.0), 0.0).is_some_and(|h| h.toi == 0.0));
+    assert!(ccd::vertex_face(&at(0.5), &at(1.0), 0.5).is_some_and(|h| h.toi == 0.0));
+    assert!(ccd::vertex_face(&at(0.5), &at(0.5), 0.0).is_none());
+    let edges = |z: f64| [Vec3::new(-1.0, 0.0, z), Vec3::new(3.0, 0.0, z), -Vec3::Y, Vec3::Y];
+    let hit = ccd::edge_edge(&edges(1.0), &edges(-1.0), 0.0).unwrap();
+    assert!(hit.toi <= 0.5 && hit.toi > 0.5 - 1e-14 && hit.normal == Vec3::Z);
+    assert_eq!(hit.weights, [0.75, 0.25, -0.5, -0.5]);
+}
+
+#[test]
+fn rotating_hits_are_approached_closely() {
+    let mut worst = 0.0f64;
+    for i in 0..2000 {
+        let (kind, x0, x1) = make(&CLASSES[1], 400, i);
+        if let Some(hit) = query(kind, &x0, &x1, 0.0) {
+            worst = worst.max(distance(kind, &x0, &x1, hit.toi));
+        }
+    }
+    assert!(worst < 1e-9, "{worst}");
+}
+
+#[test]
+fn what_is_not_finite_is_a_hit() {
+    let x = [Vec3::Z, Vec3::ZERO, Vec3::X, Vec3::Y];
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for i in 0..4 {
+            let mut y = x;
+            y[i].y = bad;
+            for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+                assert_eq!(query(kind, &x, &y, 0.0).unwrap().toi, 0.0);
+                assert_eq!(query(kind, &y, &x, 1e-3).unwrap().toi, 0.0);
+            }
+        }
+        assert!(ccd::vertex_face(&x, &x, bad).is_some());
+    }
+    assert!(ccd::vertex_face(&x, &x, -1.0).is_none());
+    // Overflow on the way must not prove anything wrong.
+    let huge = x.map(|x| x * 1e300);
+    assert!(ccd::vertex_face(&huge, &huge.map(|x| -x), 0.0).is_some());
+}
+
+#[test]
+fn the_documents_cubic_finds_the_contacts_of_ordinary_motions() {
+    let tolerance = ccd::cubic::Tolerance::default();
+    let mut contacts = 0;
+    for i in 0..20_000 {
+        let (kind, x0, x1) = make(&CLASSES[1], 500, i);
+        if oracle::touches(kind, &x0, &x1) {
+            contacts += 1;
+            let found = match kind {
+                Kind::VertexFace => ccd::cubic::vertex_face(&x0, &x1, tolerance),
+                Kind::EdgeEdge => ccd::cubic::edge_edge(&x0, &x1, tolerance),
+            };
+            let ours = query(kind, &x0, &x1, 0.0).unwrap();
+            assert!(
+                found.is_some_and(|f| (f.toi - ours.toi).abs() < 1e-4 || f.toi > ours.toi),
+                "{x0:?} {x1:?}"
+            );
+        }
+    }
+    assert!(contacts > 500);
+}
+
+/// A wavy sheet that falls through another.
+fn two_sheets(n: u32) -> (Vec<Vec3>, Vec<Vec3>, Topology) {
+    let sheet = shapes::plane(1.0, 1.0, n, n).unwrap();
+    let wave = |p: Vec3| Vec3::new(p.x, p.y, 0.04 * ((11.0 * p.x).sin() + (7.0 * p.y).cos()));
+    let count = sheet.positions.len() as u32;
+    let mut start: Vec<Vec3> = sheet.positions.iter().map(|&p| wave(p)).collect();
+    let mut end = start.clone();
+    for &p in &sheet.positions {
+        let q = wave(Vec3::new(p.y, p.x + 0.3, 0.0)) + Vec3::new(0.01, 0.02, 0.18);
+        start.push(q);
+        end.push(q + Vec3::new(0.05 * q.y, 0.02, -0.2 + 0.03 * (5.0 * q.x).sin()));
+    }
+    let mut triangles = sheet.triangles.clone();
+    triangles.extend(sheet.triangles.iter().map(|t| t.map(|i| i + count)));
+    let topology = Topology::new(start.len(), &triangles).unwrap();
+    (start, end, topology)
+}
+
+fn brute_force(motion: Motion<'_>, elements: Elements<'_>, separation: f64) -> Vec<Collision> {
+    let at = |i: [u32; 4]| (i.map(|i| motion.start[i as usize]), i.map(|i| motion.end[i as usize]));
+    let mut all = Vec::new();
+    for vertex in 0..motion.start.len() as u32 {
+        for (face, t) in elements.triangles.iter().enumerate().filter(|(_, t)| !t.contains(&vertex)) {
+            let (x0, x1) = at([vertex, t[0], t[1], t[2]]);
+            let pair = Pair::VertexFace { vertex, face: face as u32 };
+            all.extend(ccd::vertex_face(&x0, &x1, separation).map(|hit| Collision { pair, hit }));
+        }
+    }
+    for (i, a) in elements.edges.iter().enumerate() {
+        for (j, b) in
+            elements.edges.iter().enumerate().skip(i + 1).filter(|(_, b)| !a.iter().any(|v| b.contains(v)))
+        {
+            let (x0, x1) = at([a[0], a[1], b[0], b[1]]);
+            let pair = Pair::EdgeEdge { edges: [i as u32, j as u32] };
+            all.extend(ccd::edge_edge(&x0, &x1, separation).map(|hit| Collision { pair, hit }));
+        }
+    }
+    all.sort_by(|a, b| a.hit.toi.total_cmp(&b.hit.toi).then(a.pair.cmp(&b.pair)));
+    all
+}
+
+#[test]
+fn whole_scenes_equal_brute_force_on_any_number_of_threads() {
+    let (start, end, topology) = two_sheets(12);
+    let elements = Elements { edges: topology.edges(), triangles: topology.triangles() };
+    let motion = Motion { start: &start, end: &end };
+    for separation in [0.0, 2e-3] {
+        let expected = brute_force(motion, elements, separation);
+        assert!(expected.len() > 20 && expected[0].hit.toi > 0.0, "{}", expected.len());
+        for threads in [1, 2, 5] {
+            par::with_threads(threads, || {
+                let mut collider = Collider::new(&start, elements);
+                let (found, counts) = collider.find(motion, elements, separation).unwrap();
+                assert_eq!(found, expected);
+                assert!(counts.vertex_face + counts.edge_edge >= expected.len() as u64);
+                // Used again for another motion and then for the first, it gives the same.
+                let back = Motion { start: &end, end: &start };
+                assert_eq!(collider.find(back, elements, 0.0).unwrap().0, brute_force(back, elements, 0.0));
+                assert_eq!(collider.find(motion, elements, separation).unwrap().0, expected);
+            });
+        }
+    }
+}
+
+#[test]
+fn the_largest_step_is_free_of_intersections() {
+    let (start, end, topology) = two_sheets(14);
+    let elements = Elements { edges: topology.edges(), triangles: topology.triangles() };
+    let motion = Motion { start: &start, end: &end };
+    let step = Collider::new(&start, elements).largest_step(motion, elements, 0.0).unwrap();
+    assert!(step > 0.0 && step < 1.0);
+    let at = |t: f64| -> Vec<Vec3> { (0..start.len()).map(|i| start[i].lerp(end[i], t)).collect() };
+    assert!(audit::audit(&at(step * (1.0 - 1e-9)), topology.triangles()).is_clean());
+    assert!(!audit::audit(&at(step + 1e-3), topology.triangles()).is_intersection_free());
+    let rest = Motion { start: &start, end: &start };
+    assert_eq!(Collider::new(&start, elements).largest_step(rest, elements, 0.0).unwrap(), 1.0);
+    let mut bad = end.clone();
+    bad[5].x = f64::NAN;
+    let error =
+        Collider::new(&start, elements).largest_step(Motion { start: &start, end: &bad }, elements, 0.0);
+    assert!(error.unwrap_err().to_string().contains("vertex 5"));
+}
+
+#[test]
+fn swept_candidates_are_the_pairs_with_overlapping_boxes() {
+    let (start, end, topology) = two_sheets(10);
+    let elements = Elements { edges: topology.edges(), triangles: topology.triangles() };
+    let mut broad = BroadPhase::<1>::new(&start, elements);
+    broad.refit(Motion { start: &start, end: &end }, elements, 0.0);
+    let candidates = broad.candidates(elements);
+    let swept =
+        |i: &[u32]| i.iter().fold(Aabb::EMPTY, |b, &i| b.with(start[i as usize]).with(end[i as usize]));
+    let mut expected = [Vec::new(), Vec::new()];
+    for v in 0..start.len() as u32 {
+        for (f, t) in elements.triangles.iter().enumerate().filter(|(_, t)| !t.contains(&v)) {
+            if swept(&[v]).overlaps(&swept(t)) {
+                expected[0].push([v, f as u32]);
+            }
+        }
+    }
+    for (i, a) in elements.edges.iter().enumerate() {
+        for (j, b) in elements.edges.iter().enumerate().skip(i + 1) {
+            if !a.iter().any(|v| b.contains(v)) && swept(a).overlaps(&swept(b)) {
+                expected[1].push([i as u32, j as u32]);
+            }
+        }
+    }
+    for (mut found, expected) in [candidates.vertex_face, candidates.edge_edge].into_iter().zip(expected) {
+        found.sort_unstable();
+        // Outward rounding to single precision may add a few, never lose one.
+        assert!(expected.iter().all(|p| found.binary_search(p).is_ok()));
+        assert!(
+            found.len() <= expected.len() + expected.len() / 500 + 2,
+            "{} {}",
+            found.len(),
+            expected.len()
+        );
+    }
 }

@@ -8,6 +8,7 @@ mod ccd;
 mod mass;
 mod mesh;
 mod oracle;
+mod proximity;
 mod random;
 mod shapes;
 mod validity;

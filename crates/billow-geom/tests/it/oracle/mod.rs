@@ -7,11 +7,14 @@
 //! coplanar for ever, contact can only begin at time 0 or where one of those polynomials changes sign. Interval
 //! arithmetic decides the easy cases first.
 
+mod dyadic;
 mod poly;
 
+use billow_geom::ccd::Certificate;
 use billow_num::Vec3;
 use billow_num::interval::{Interval, Interval3};
 use billow_num::roots::enclose_roots;
+use dyadic::{Dyadic, dot as exact_dot, length_bound};
 use num_bigint::BigInt;
 use poly::{Poly, Root};
 
@@ -212,4 +215,33 @@ impl Conditions {
             !(signs.iter().all(|&s| s > 0) || signs.iter().all(|&s| s < 0))
         })
     }
+}
+
+/// Whether a certificate proves, in exact arithmetic, that the elements stay farther apart than `separation`.
+pub(crate) fn certifies(
+    certificate: &Certificate,
+    kind: Kind,
+    (x0, x1): (&[Vec3; 4], &[Vec3; 4]),
+    separation: f64,
+) -> bool {
+    let Certificate { start, end, normal_start, normal_end } = *certificate;
+    let delta = Dyadic::new(separation);
+    let (needed_start, needed_end) =
+        (delta.mul(&length_bound(normal_start)), delta.mul(&length_bound(normal_end)));
+    corner_pairs(kind).iter().all(|&[i, j]| {
+        let at = |t: f64| -> [Dyadic; 3] {
+            let t = Dyadic::new(t);
+            std::array::from_fn(|c| {
+                let difference = |x: &[Vec3; 4]| Dyadic::new(x[i][c]).sub(&Dyadic::new(x[j][c]));
+                let from = difference(x0);
+                from.add(&t.mul(&difference(x1).sub(&from)))
+            })
+        };
+        let (d_s, d_e) = (at(start), at(end));
+        // The three Bernstein coefficients of n·D over the interval, the middle one twice.
+        let middle = exact_dot(normal_start, &d_e).add(&exact_dot(normal_end, &d_s));
+        exact_dot(normal_start, &d_s).sub(&needed_start).is_positive()
+            && exact_dot(normal_end, &d_e).sub(&needed_end).is_positive()
+            && middle.sub(&needed_start.add(&needed_end)).is_positive()
+    })
 }

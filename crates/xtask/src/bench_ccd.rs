@@ -6,7 +6,7 @@
 //! an odd angle, so that no layer is parallel to an axis.
 
 use billow::geom::audit::Auditor;
-use billow::geom::bvh::Bvh;
+use billow::geom::bvh::{Adjacency, Bvh};
 use billow::geom::ccd::{BroadPhase, Collider, Elements, Motion, narrow_phase};
 use billow::geom::mesh::Topology;
 use billow::geom::{Aabb, GeomError};
@@ -185,13 +185,9 @@ fn tree_shapes(scene: &Scene) -> [f64; 2] {
     let triangles = topology.triangles();
     let corners = |t: usize| triangles[t].map(|i| scene.start[i as usize]);
     let centres: Vec<Vec3> = (0..triangles.len()).map(|t| corners(t).iter().sum::<Vec3>() / 3.0).collect();
-    let neighbours = |t: usize| {
-        let across = |e: u32| topology.edge_triangles(e).iter().copied();
-        topology.triangle_edges()[t].into_iter().flat_map(across).collect::<Vec<_>>()
-    };
-    [Bvh::<1>::from_centres(&centres), Bvh::<1>::from_adjacency(triangles.len(), neighbours)].map(
-        |mut tree| {
-            tree.refit(Vec3::ZERO, |t| ([Aabb::of_points(&corners(t))], 0.0005));
+    let adjacency = Adjacency::of_triangles(triangles);
+    [Bvh::<1>::from_centres(&centres), Bvh::from_adjacency(&centres, &adjacency)].map(|mut tree| {
+        tree.refit(Vec3::ZERO, |t| ([Aabb::of_points(&corners(t))], 0.0005));
             time(|| tree.collect_self_pairs().len()).0
         },
     )

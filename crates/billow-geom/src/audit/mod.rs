@@ -17,7 +17,7 @@ mod thin;
 
 pub use classify::classify;
 
-use crate::bvh::{Bvh, PairTasks};
+use crate::bvh::{Adjacency, Bvh, PairTasks, dominant_frame};
 use crate::predicates::projection_axis;
 use crate::{Aabb, TriMesh};
 use billow_num::{Vec3, par};
@@ -150,7 +150,8 @@ impl Auditor {
             .iter()
             .map(|t| corners(positions, t).map_or(Vec3::ZERO, |[a, b, c]| (a + b + c) / 3.0))
             .collect();
-        Self { bvh: Bvh::from_centres(&centres), tasks: PairTasks::default(), shape: Vec::new() }
+        let bvh = Bvh::from_adjacency(&centres, &Adjacency::of_triangles(triangles));
+        Self { bvh, tasks: PairTasks::default(), shape: Vec::new() }
     }
 
     /// Audits the triangles the tree was shaped for at the given positions.
@@ -158,12 +159,18 @@ impl Auditor {
         self.shape = par::map(triangles.len(), |i| shape(positions, &triangles[i]));
         let shapes = &self.shape;
         let of_kind = |kind| (0..shapes.len() as u32).filter(|&i| shapes[i as usize] == kind).collect();
+        let corners = |i: usize| match shapes.get(i) {
+            Some(Shape::Proper | Shape::Thin) => corners(positions, &triangles[i]),
+            _ => None,
+        };
         let bounds = Aabb::of_points(positions.iter().filter(|p| p.is_finite()));
         let origin = if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() };
-        self.bvh.refit(origin, |i| {
-            let valid = shapes.get(i).is_some_and(|&s| s != Shape::Invalid);
-            let corners = if valid { corners(positions, &triangles[i]) } else { None };
-            ([corners.map_or(Aabb::EMPTY, |c| Aabb::of_points(&c))], 0.0)
+        let frame = dominant_frame(triangles.len(), corners);
+        // More than the rounding of turning a point into the frame.
+        let slack = if bounds.is_empty() { 0.0 } else { 16.0 * f64::EPSILON * bounds.size().length() };
+        self.bvh.refit(Vec3::ZERO, |i| {
+            let turned = corners(i).map(|c| c.map(|p| frame * (p - origin)));
+            ([turned.map_or(Aabb::EMPTY, |c| Aabb::of_points(&c))], slack)
         });
         self.bvh.split_self(&mut self.tasks);
         let (bvh, tasks) = (&self.bvh, &self.tasks);

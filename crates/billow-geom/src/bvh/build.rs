@@ -5,26 +5,30 @@
 //! *Median splits*: cut at the median along the longest axis so that all nodes but the last of a level are
 //! full.
 
+use super::adjacency::{Adjacency, Level};
 use super::node::{NONE, Node, WIDTH};
 use super::{Aabb, Bvh, Vec3};
 
 impl<const E: usize> Bvh<E> {
-    /// Builds the tree from adjacency: `neighbours(i)` lists primitives adjacent to `i` ([Bri03] 2.4).
+    /// Builds the tree from adjacency ([Bri03] 2.4): the best shape for meshes, since it follows the surface
+    /// however that is folded. Parts that are not connected are joined by the nearness of their centres [m].
     ///
     /// Boxes are empty until the first [`Bvh::refit`].
-    pub fn from_adjacency<N: IntoIterator<Item = u32>>(n: usize, neighbours: impl Fn(usize) -> N) -> Self {
-        let mut adjacency = Adjacency::new(n, neighbours);
+    pub fn from_adjacency(centres: &[Vec3], adjacency: &Adjacency) -> Self {
+        let n = centres.len().min(adjacency.len());
+        let mut rank = vec![0; n];
+        for (r, i) in spatial_order(&centres[..n]).into_iter().enumerate() {
+            rank[i as usize] = r as u32;
+        }
+        let mut level = Level { adjacency: adjacency.clone(), rank };
         let mut levels = Vec::new();
         let mut forward = true;
-        while levels.is_empty() || adjacency.len() > 1 {
-            if n == 0 {
-                break;
-            }
+        while n > 0 && (levels.is_empty() || level.rank.len() > 1) {
             // Two opposite sweeps join up to four elements under one node.
-            let first = adjacency.pair(forward);
-            adjacency = adjacency.merged(&first);
-            let second = adjacency.pair(!forward);
-            adjacency = adjacency.merged(&second);
+            let first = level.pair(forward);
+            level = level.merged(&first);
+            let second = level.pair(!forward);
+            level = level.merged(&second);
             forward = !forward;
             levels.push(first.into_iter().map(|group| second[group as usize]).collect::<Vec<u32>>());
         }
@@ -36,12 +40,7 @@ impl<const E: usize> Bvh<E> {
     /// Boxes are empty until the first [`Bvh::refit`].
     pub fn from_centres(centres: &[Vec3]) -> Self {
         let n = centres.len();
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        let mut capacity = WIDTH;
-        while capacity < n {
-            capacity *= WIDTH;
-        }
-        median_split(&mut order, centres, capacity / WIDTH);
+        let order = spatial_order(centres);
         // Consecutive runs of four make a node, on every level.
         let mut levels = Vec::new();
         let mut count = n;
@@ -90,6 +89,17 @@ impl<const E: usize> Bvh<E> {
     }
 }
 
+/// All indices, ordered so that consecutive runs of four, sixteen, … are compact.
+fn spatial_order(centres: &[Vec3]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..centres.len() as u32).collect();
+    let mut capacity = WIDTH;
+    while capacity < order.len() {
+        capacity *= WIDTH;
+    }
+    median_split(&mut order, centres, capacity / WIDTH);
+    order
+}
+
 /// Orders `items` so that consecutive runs of `capacity`, and of its quarters down to four, are compact.
 fn median_split(items: &mut [u32], centres: &[Vec3], capacity: usize) {
     if capacity < WIDTH {
@@ -118,100 +128,3 @@ fn median_split(items: &mut [u32], centres: &[Vec3], capacity: usize) {
 
 /// Smallest number of primitives worth a second thread.
 const PARALLEL_SPLIT: usize = 4096;
-
-/// Which elements of a level touch which, in compressed rows.
-struct Adjacency {
-    start: Vec<u32>,
-    neighbour: Vec<u32>,
-}
-
-impl Adjacency {
-    fn new<N: IntoIterator<Item = u32>>(n: usize, neighbours: impl Fn(usize) -> N) -> Self {
-        let mut a = Self { start: vec![0], neighbour: Vec::new() };
-        for i in 0..n {
-            a.neighbour.extend(neighbours(i).into_iter().filter(|&j| (j as usize) < n && j as usize != i));
-            a.start.push(a.neighbour.len() as u32);
-        }
-        a
-    }
-
-    fn len(&self) -> usize {
-        self.start.len() - 1
-    }
-
-    fn of(&self, i: usize) -> &[u32] {
-        &self.neighbour[self.start[i] as usize..self.start[i + 1] as usize]
-    }
-
-    /// One greedy sweep: the pair each element joins, pairs numbered in order of their first element.
-    fn pair(&self, forward: bool) -> Vec<u32> {
-        let n = self.len();
-        let mut partner = vec![NONE; n];
-        let mut singles = Vec::new();
-        for k in 0..n {
-            let i = if forward { k } else { n - 1 - k };
-            if partner[i] != NONE {
-                continue;
-            }
-            // The free neighbour with the fewest free neighbours of its own leaves the fewest singles.
-            let free = |j: &u32| partner[*j as usize] == NONE;
-            let choice = self
-                .of(i)
-                .iter()
-                .copied()
-                .filter(free)
-                .min_by_key(|&j| (self.of(j as usize).iter().filter(|k| free(k)).count(), j));
-            partner[i] = choice.unwrap_or(i as u32);
-            match choice {
-                Some(j) => partner[j as usize] = i as u32,
-                None => singles.push(i as u32),
-            }
-        }
-        // Many loose parts: join the leftovers in sweep order, so that every sweep shrinks the level.
-        if 2 * singles.len() > n {
-            for pair in singles.chunks_exact(2) {
-                partner[pair[0] as usize] = pair[1];
-                partner[pair[1] as usize] = pair[0];
-            }
-        }
-        let mut group = vec![NONE; n];
-        let mut count = 0;
-        for i in 0..n {
-            if group[i] == NONE {
-                group[i] = count;
-                group[partner[i] as usize] = count;
-                count += 1;
-            }
-        }
-        group
-    }
-
-    /// Adjacency of the groups.
-    fn merged(&self, group: &[u32]) -> Self {
-        let count = group.iter().max().map_or(0, |&g| g as usize + 1);
-        let mut members = vec![[NONE; 2]; count];
-        for (i, &g) in group.iter().enumerate() {
-            let m = &mut members[g as usize];
-            m[usize::from(m[0] != NONE)] = i as u32;
-        }
-        let mut a = Self { start: vec![0], neighbour: Vec::new() };
-        for (g, m) in members.iter().enumerate() {
-            let row = a.neighbour.len();
-            for &i in m.iter().filter(|&&i| i != NONE) {
-                a.neighbour.extend(self.of(i as usize).iter().map(|&j| group[j as usize]));
-            }
-            a.neighbour[row..].sort_unstable();
-            let mut kept = row;
-            for k in row..a.neighbour.len() {
-                let j = a.neighbour[k];
-                if j as usize != g && (kept == row || a.neighbour[kept - 1] != j) {
-                    a.neighbour[kept] = j;
-                    kept += 1;
-                }
-            }
-            a.neighbour.truncate(kept);
-            a.start.push(kept as u32);
-        }
-        a
-    }
-}

@@ -11,11 +11,15 @@
 //!
 //! Queries return conservative supersets in an order that depends on the tree alone, never on the threads.
 
+mod adjacency;
 mod build;
+mod frame;
 mod node;
 mod pairs;
 mod query;
 
+pub use adjacency::Adjacency;
+pub(crate) use frame::dominant_frame;
 pub use pairs::{PairTasks, Task};
 pub use query::RayHit;
 

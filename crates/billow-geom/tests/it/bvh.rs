@@ -1,7 +1,7 @@
 //! Box hierarchies against brute force.
 
 use crate::random::Random;
-use billow_geom::bvh::Bvh;
+use billow_geom::bvh::{Adjacency, Bvh};
 use billow_geom::mesh::Topology;
 use billow_geom::proximity::point_triangle;
 use billow_geom::{Aabb, shapes};
@@ -107,12 +107,23 @@ fn triangle_boxes(start: &[Vec3], end: &[Vec3], topology: &Topology) -> Boxes<2>
 }
 
 fn adjacency_tree(topology: &Topology) -> Bvh<2> {
-    Bvh::from_adjacency(topology.triangle_count(), |t| {
+    let across = |t: usize| {
         topology.triangle_edges()[t]
             .iter()
             .flat_map(|&e| topology.edge_triangles(e).iter().copied())
             .collect::<Vec<_>>()
-    })
+    };
+    let n = topology.triangle_count();
+    let adjacency = Adjacency::new(n, across);
+    for t in 0..n {
+        let mut expected: Vec<u32> = adjacency.of(t).to_vec();
+        expected.sort_unstable();
+        assert_eq!(Adjacency::of_triangles(topology.triangles()).of(t), expected);
+        if t > 20 {
+            break;
+        }
+    }
+    Bvh::from_adjacency(&vec![Vec3::ZERO; n], &adjacency)
 }
 
 #[test]
@@ -134,12 +145,13 @@ fn tree_from_mesh_adjacency_equals_brute_force_on_a_moving_folded_sheet() {
 fn pairing_ends_on_meshes_in_many_parts() {
     for n in [0, 1, 2, 7, 1000] {
         let boxes = random_boxes::<1>(n, 3);
-        let mut tree = Bvh::<1>::from_adjacency(n, |_| []);
+        let centres: Vec<Vec3> = boxes.iter().map(|b| b[0].centre()).collect();
+        let mut tree = Bvh::<1>::from_adjacency(&centres, &Adjacency::new(n, |_| []));
         tree.refit(Vec3::ZERO, |i| (boxes[i], 0.0));
         check_pairs(&tree.collect_self_pairs(), &boxes, &boxes, 0.0, true);
         // A star: one primitive adjacent to all others.
         let star = |i: usize| if i == 0 { (1..n as u32).collect() } else { vec![0] };
-        let mut tree = Bvh::<1>::from_adjacency(n, star);
+        let mut tree = Bvh::<1>::from_adjacency(&centres, &Adjacency::new(n, star));
         tree.refit(Vec3::ZERO, |i| (boxes[i], 0.0));
         check_pairs(&tree.collect_self_pairs(), &boxes, &boxes, 0.0, true);
     }
@@ -244,4 +256,17 @@ fn rays_and_closest_points_equal_brute_force() {
     }
     assert!(met > 50 && met < 450);
     assert!(tested < 500 * corners.len() / 20, "{tested} triangles tested");
+}
+
+#[test]
+fn adjacency_of_a_mesh() {
+    // Two triangles across the edge 1–2, a wire 3–4–5 and a loose point 6.
+    let triangles = [[0, 1, 2], [2, 1, 3]];
+    let edges = [[0, 1], [1, 2], [0, 2], [1, 3], [2, 3], [3, 4], [4, 5]];
+    let points = Adjacency::of_points(7, &edges);
+    assert_eq!((points.of(1), points.of(6)), (&[0, 2, 3][..], &[][..]));
+    let across = Adjacency::of_edges(&edges, &triangles);
+    assert_eq!((across.of(1), across.of(0), across.of(5)), (&[0, 2, 3, 4][..], &[1, 2][..], &[6][..]));
+    assert_eq!(Adjacency::of_triangles(&triangles).of(0), [1]);
+    assert!(Adjacency::of_triangles(&[]).is_empty());
 }

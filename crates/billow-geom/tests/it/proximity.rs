@@ -15,7 +15,7 @@ fn corners<const N: usize>(random: &mut Random, k: usize) -> [Vec3; N] {
         4 => 1e4 * axis + random.vec(-1.0, 1.0),
         _ => 1e-5 * random.vec(-1.0, 1.0),
     });
-    if k % 7 == 0 {
+    if k.is_multiple_of(7) {
         x[1] = x[0];
     }
     x

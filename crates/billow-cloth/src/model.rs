@@ -216,6 +216,9 @@ impl Model {
     }
 }
 
+/// Why building force laws cannot fail: [`Topology`] has refused meshes with bad indices.
+const CHECKED: &str = "the topology has checked every node";
+
 /// A model under construction.
 #[derive(Default)]
 struct Build {
@@ -270,7 +273,8 @@ impl Build {
             self.add_altitudes(garment, first);
         }
         let bending = BendingMaterial { stiffness: material.bend, damping: material.bend_damping };
-        self.bends.push(Bending::from_surface(&topology, &mesh.positions, bending, garment.curved));
+        self.bends
+            .push(Bending::from_surface(&topology, &mesh.positions, bending, garment.curved).expect(CHECKED));
         self.scripts.extend(garment.pins.iter().map(|(node, script)| (node + first, script.clone())));
         Ok(())
     }
@@ -355,19 +359,13 @@ impl Build {
             self.parts.iter().zip(values).flat_map(|(p, v)| std::iter::repeat_n(*v, p.nodes.len())).collect()
         };
         let altitude = (!self.altitude_triangles.is_empty()).then(|| {
-            AltitudeSprings::new(
-                &self.rest,
-                &self.altitude_triangles,
-                self.altitude_stiffness,
-                self.altitude_damping,
-            )
+            let (stiffness, damping) = (self.altitude_stiffness, self.altitude_damping);
+            AltitudeSprings::new(&self.rest, &self.altitude_triangles, stiffness, damping).expect(CHECKED)
         });
+        let bends = self.bends.iter().zip(&self.parts).map(|(b, p)| (b, p.nodes.start as u32));
         Ok(Model {
-            springs: Springs::new(self.rest.len(), &self.springs),
-            bending: Bending::join(
-                self.rest.len(),
-                self.bends.iter().zip(&self.parts).map(|(b, p)| (b, p.nodes.start as u32)),
-            ),
+            springs: Springs::new(self.rest.len(), &self.springs).expect(CHECKED),
+            bending: Bending::join(self.rest.len(), bends).expect(CHECKED),
             limits: self.limits,
             altitude,
             offsets: per_node(&self.thickness).iter().map(|h| 0.5 * h).collect(),

@@ -3,8 +3,8 @@
 //! A triangle has three altitudes; only the spring of the currently shortest one acts. Its force runs along the
 //! altitude, on the corner and, by barycentric weights, on the two ends of the opposite edge, so momentum is kept.
 
-use crate::Incidence;
-use billow_num::{Vec3, par};
+use billow_num::par::Incidence;
+use billow_num::{NumError, Vec3, par};
 
 /// Altitude springs of a model: fixed during a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,18 +53,27 @@ fn altitude_length(x: [Vec3; 3], k: usize) -> f64 {
 
 impl AltitudeSprings {
     /// Springs for every triangle; `stiffness` and `damping` are per triangle.
-    pub fn new(rest: &[Vec3], triangles: &[[u32; 3]], stiffness: Vec<f64>, damping: Vec<f64>) -> Self {
+    ///
+    /// # Errors
+    /// If a triangle names a node that does not exist.
+    pub fn new(
+        rest: &[Vec3],
+        triangles: &[[u32; 3]],
+        stiffness: Vec<f64>,
+        damping: Vec<f64>,
+    ) -> Result<Self, NumError> {
+        let incidence = Incidence::new(rest.len(), triangles)?;
         let altitudes = |t: &[u32; 3]| {
             let x = t.map(|i| rest[i as usize]);
             [0, 1, 2].map(|k| altitude_length(x, k))
         };
-        Self {
-            incidence: Incidence::new(rest.len(), triangles),
+        Ok(Self {
+            incidence,
             rest: triangles.iter().map(altitudes).collect(),
             triangles: triangles.to_vec(),
             stiffness,
             damping,
-        }
+        })
     }
 
     /// Number of triangles.
@@ -85,10 +94,7 @@ impl AltitudeSprings {
 
     /// Adds the elastic forces of the last [`AltitudeSprings::linearise`] to `f` [N].
     pub fn add_elastic(&self, tangent: &AltitudeTangent, f: &mut [Vec3]) {
-        self.incidence.gather(f, |corner| {
-            let altitude = &tangent.active[corner / 3];
-            altitude.mode[corner % 3] * altitude.force
-        });
+        self.incidence.gather_with(f, |t, corner| tangent.active[t].mode[corner] * tangent.active[t].force);
     }
 
     /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y` with the modes held fixed. `product` is scratch.
@@ -105,15 +111,14 @@ impl AltitudeSprings {
             let rate: f64 = (0..3).map(|k| active[t].mode[k].dot(v[self.triangles[t][k] as usize])).sum();
             -active[t].mixed(factors) * rate
         });
-        self.incidence.gather(y, |corner| active[corner / 3].mode[corner % 3] * product[corner / 3]);
+        self.incidence.gather_with(y, |t, corner| active[t].mode[corner] * product[t]);
     }
 
     /// Adds the diagonal of the negated [`AltitudeSprings::add_product`] operator, for preconditioning.
     pub fn add_diagonal(&self, tangent: &AltitudeTangent, factors: [f64; 2], diagonal: &mut [Vec3]) {
-        self.incidence.gather(diagonal, |corner| {
-            let altitude = &tangent.active[corner / 3];
-            let u = altitude.mode[corner % 3];
-            u * u * altitude.mixed(factors)
+        self.incidence.gather_with(diagonal, |t, corner| {
+            let u = tangent.active[t].mode[corner];
+            u * u * tangent.active[t].mixed(factors)
         });
     }
 
@@ -150,7 +155,7 @@ mod tests {
     const REST: [Vec3; 3] = [Vec3::new(0.0, 0.0, 0.0), Vec3::new(1.0, 0.1, 0.0), Vec3::new(0.4, 0.6, 0.2)];
 
     fn single(stiffness: f64, damping: f64) -> AltitudeSprings {
-        AltitudeSprings::new(&REST, &[[0, 1, 2]], vec![stiffness], vec![damping])
+        AltitudeSprings::new(&REST, &[[0, 1, 2]], vec![stiffness], vec![damping]).expect("all nodes exist")
     }
 
     fn forces(x: &[Vec3; 3]) -> [Vec3; 3] {

@@ -5,9 +5,9 @@
 //! `+k sin(θ/2) u` restores. Elastic and damping forces therefore conserve linear and angular momentum and leave
 //! in-plane deformation alone. Rest angles model pleats, sculpted folds and stiff shells.
 
-use crate::Incidence;
 use billow_geom::mesh::Topology;
-use billow_num::{Vec3, par};
+use billow_num::par::Incidence;
+use billow_num::{NumError, Vec3, par};
 
 /// Bending elements of a model: fixed during a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,46 +77,47 @@ pub fn bending_mode([x1, x2, x3, x4]: [Vec3; 4]) -> Option<([Vec3; 4], f64, f64)
 
 impl Bending {
     /// One element per interior edge of a surface; `rest_angles` follow `rest`'s pose if `curved`, else they are zero.
-    pub fn from_surface(topology: &Topology, rest: &[Vec3], material: BendingMaterial, curved: bool) -> Self {
-        let elements = (0..topology.edge_count() as u32).filter_map(|edge| element_at(topology, edge));
-        let mut bending = Self {
-            nodes: Vec::new(),
-            rest_sine: Vec::new(),
-            stiffness: Vec::new(),
-            damping: Vec::new(),
-            incidence: Incidence::default(),
-        };
-        for nodes in elements {
-            let x = nodes.map(|i| rest[i as usize]);
+    ///
+    /// # Errors
+    /// If the surface has more vertices than `rest`.
+    pub fn from_surface(
+        topology: &Topology,
+        rest: &[Vec3],
+        material: BendingMaterial,
+        curved: bool,
+    ) -> Result<Self, NumError> {
+        let (mut nodes, mut rest_sine, mut stiffness, mut damping) = (vec![], vec![], vec![], vec![]);
+        for element in (0..topology.edge_count() as u32).filter_map(|edge| element_at(topology, edge)) {
+            let x = element.map(|i| rest[i as usize]);
             let Some((_, half_sine, _)) = bending_mode(x) else { continue };
             let edge2 = (x[3] - x[2]).length_squared();
             let areas = (x[0] - x[2]).cross(x[0] - x[3]).length() + (x[1] - x[3]).cross(x[1] - x[2]).length();
-            bending.nodes.push(nodes);
-            bending.rest_sine.push(if curved { half_sine } else { 0.0 });
-            bending.stiffness.push(material.stiffness * edge2 / areas);
-            bending.damping.push(material.damping * edge2.sqrt());
+            nodes.push(element);
+            rest_sine.push(if curved { half_sine } else { 0.0 });
+            stiffness.push(material.stiffness * edge2 / areas);
+            damping.push(material.damping * edge2.sqrt());
         }
-        bending.incidence = Incidence::new(topology.vertex_count(), &bending.nodes);
-        bending
+        let incidence = Incidence::new(rest.len(), &nodes)?;
+        Ok(Self { nodes, rest_sine, stiffness, damping, incidence })
     }
 
     /// The elements of several surfaces as one set over `nodes` nodes; each surface's first node is given.
-    pub fn join<'a>(nodes: usize, parts: impl IntoIterator<Item = (&'a Self, u32)>) -> Self {
-        let mut all = Self {
-            nodes: Vec::new(),
-            rest_sine: Vec::new(),
-            stiffness: Vec::new(),
-            damping: Vec::new(),
-            incidence: Incidence::default(),
-        };
+    ///
+    /// # Errors
+    /// If an element names a node that does not exist.
+    pub fn join<'a>(
+        nodes: usize,
+        parts: impl IntoIterator<Item = (&'a Self, u32)>,
+    ) -> Result<Self, NumError> {
+        let (mut elements, mut rest_sine, mut stiffness, mut damping) = (vec![], vec![], vec![], vec![]);
         for (part, first) in parts {
-            all.nodes.extend(part.nodes.iter().map(|e| e.map(|i| i + first)));
-            all.rest_sine.extend_from_slice(&part.rest_sine);
-            all.stiffness.extend_from_slice(&part.stiffness);
-            all.damping.extend_from_slice(&part.damping);
+            elements.extend(part.nodes.iter().map(|e| e.map(|i| i + first)));
+            rest_sine.extend_from_slice(&part.rest_sine);
+            stiffness.extend_from_slice(&part.stiffness);
+            damping.extend_from_slice(&part.damping);
         }
-        all.incidence = Incidence::new(nodes, &all.nodes);
-        all
+        let incidence = Incidence::new(nodes, &elements)?;
+        Ok(Self { nodes: elements, rest_sine, stiffness, damping, incidence })
     }
 
     /// Number of elements.
@@ -169,10 +170,7 @@ impl Bending {
 
     /// Adds the elastic forces of the last [`Bending::linearise`] to `f` [N].
     pub fn add_elastic(&self, tangent: &BendingTangent, f: &mut [Vec3]) {
-        self.incidence.gather(f, |corner| {
-            let hinge = &tangent.hinges[corner / 4];
-            hinge.mode[corner % 4] * hinge.moment
-        });
+        self.incidence.gather_with(f, |e, corner| tangent.hinges[e].mode[corner] * tangent.hinges[e].moment);
     }
 
     /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y`, the first in the Gauss-Newton form
@@ -191,15 +189,14 @@ impl Bending {
             let rate: f64 = (0..4).map(|k| mode[k].dot(v[self.nodes[e][k] as usize])).sum();
             -self.mixed(&hinges[e], e, factors) * rate
         });
-        self.incidence.gather(y, |corner| hinges[corner / 4].mode[corner % 4] * product[corner / 4]);
+        self.incidence.gather_with(y, |e, corner| hinges[e].mode[corner] * product[e]);
     }
 
     /// Adds the diagonal of the negated [`Bending::add_product`] operator, for preconditioning.
     pub fn add_diagonal(&self, tangent: &BendingTangent, factors: [f64; 2], diagonal: &mut [Vec3]) {
-        self.incidence.gather(diagonal, |corner| {
-            let (e, hinge) = (corner / 4, &tangent.hinges[corner / 4]);
-            let u = hinge.mode[corner % 4];
-            u * u * self.mixed(hinge, e, factors)
+        self.incidence.gather_with(diagonal, |e, corner| {
+            let u = tangent.hinges[e].mode[corner];
+            u * u * self.mixed(&tangent.hinges[e], e, factors)
         });
     }
 
@@ -313,7 +310,7 @@ mod tests {
     fn forces_are_minus_the_energy_gradient_about_curved_rest_poses() {
         let (rest, topology) = sheet(3, 1.0);
         let material = BendingMaterial { stiffness: 0.7, damping: 0.0 };
-        let bending = Bending::from_surface(&topology, &rest.positions, material, true);
+        let bending = Bending::from_surface(&topology, &rest.positions, material, true).unwrap();
         let wobble = |x: &Vec3| {
             *x + Vec3::new((9.0 * x.y).sin(), (7.0 * x.x).cos(), (5.0 * x.y + 3.0 * x.x).sin()) * 0.05
         };
@@ -345,7 +342,8 @@ mod tests {
                 &flat.positions,
                 BendingMaterial { stiffness: 1.0, damping: 0.0 },
                 false,
-            );
+            )
+            .unwrap();
             bending.energy(&sheet(n, 1.5).0.positions)
         };
         let [e8, e16, e32, e64] = [8, 16, 32, 64].map(energy);
@@ -360,7 +358,7 @@ mod tests {
     fn damping_slows_folding_and_conserves_momentum() {
         let (rest, topology) = sheet(4, 0.6);
         let material = BendingMaterial { stiffness: 0.0, damping: 0.2 };
-        let bending = Bending::from_surface(&topology, &rest.positions, material, false);
+        let bending = Bending::from_surface(&topology, &rest.positions, material, false).unwrap();
         let mut tangent = BendingTangent::default();
         bending.linearise(&rest.positions, &mut tangent);
         let v: Vec<Vec3> = rest.positions.iter().map(|x| Vec3::new(x.y, x.x * x.y, x.x * x.x)).collect();

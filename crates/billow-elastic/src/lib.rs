@@ -16,21 +16,20 @@
 //! use billow_num::Vec3;
 //!
 //! // A spring of 1 m and 10 N per unit of strain, stretched to 1.5 m, pulls with 5 N.
-//! let springs = Springs::new(2, &[Spring { ends: [0, 1], rest_length: 1.0, stiffness: 10.0, damping: 0.0 }]);
+//! let springs = Springs::new(2, &[Spring { ends: [0, 1], rest_length: 1.0, stiffness: 10.0, damping: 0.0 }])?;
 //! let x = [Vec3::ZERO, Vec3::new(1.5, 0.0, 0.0)];
 //! let mut tangent = SpringTangent::default();
 //! springs.linearise(&x, &mut tangent);
 //! let mut force = [Vec3::ZERO; 2];
 //! springs.add_elastic(&tangent, &mut force);
 //! assert_eq!(force, [Vec3::new(5.0, 0.0, 0.0), Vec3::new(-5.0, 0.0, 0.0)]);
+//! # Ok::<(), billow_num::NumError>(())
 //! ```
 
 mod altitude;
 mod bending;
-mod incidence;
 mod springs;
 
 pub use altitude::{AltitudeSprings, AltitudeTangent};
 pub use bending::{Bending, BendingMaterial, BendingTangent, bending_mode};
-pub use incidence::Incidence;
 pub use springs::{Spring, SpringTangent, Springs, edge_stiffness};

@@ -4,8 +4,8 @@
 //! limits speak of. [`edge_stiffness`] scales it so that the speed of sound, and with it the look of the
 //! cloth, does not depend on the mesh.
 
-use crate::Incidence;
-use billow_num::{Vec3, par};
+use billow_num::par::Incidence;
+use billow_num::{NumError, Vec3, par};
 
 /// Springs of a model: fixed during a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,15 +66,18 @@ pub fn edge_stiffness(modulus: f64, incident_area: f64, rest_length: f64) -> f64
 
 impl Springs {
     /// Collects `springs` over `nodes` nodes.
-    pub fn new(nodes: usize, springs: &[Spring]) -> Self {
+    ///
+    /// # Errors
+    /// If a spring names a node that does not exist.
+    pub fn new(nodes: usize, springs: &[Spring]) -> Result<Self, NumError> {
         let ends: Vec<[u32; 2]> = springs.iter().map(|s| s.ends).collect();
-        Self {
-            incidence: Incidence::new(nodes, &ends),
+        Ok(Self {
+            incidence: Incidence::new(nodes, &ends)?,
             rest: springs.iter().map(|s| s.rest_length).collect(),
             stiffness: springs.iter().map(|s| s.stiffness).collect(),
             damping: springs.iter().map(|s| s.damping).collect(),
             ends,
-        }
+        })
     }
 
     /// Number of springs.
@@ -134,9 +137,9 @@ impl Springs {
 
     /// Adds the elastic forces of the last [`Springs::linearise`] to `f` [N].
     pub fn add_elastic(&self, tangent: &SpringTangent, f: &mut [Vec3]) {
-        self.incidence.gather(f, |corner| {
-            let line = &tangent.lines[corner / 2];
-            line.direction * if corner % 2 == 0 { line.tension } else { -line.tension }
+        self.incidence.gather_with(f, |e, corner| {
+            let line = &tangent.lines[e];
+            line.direction * if corner == 0 { line.tension } else { -line.tension }
         });
     }
 
@@ -144,10 +147,9 @@ impl Springs {
     /// compressed springs sideways, so that the operator is negative semi-definite.
     pub fn add_product(&self, tangent: &SpringTangent, factors: [f64; 2], v: &[Vec3], y: &mut [Vec3]) {
         // Each spring is evaluated at both ends: cheaper than storing and reading back a result per spring.
-        self.incidence.gather(y, |corner| {
-            let (line, ends) = (&tangent.lines[corner / 2], self.ends[corner / 2]);
-            let (this, other) = (corner % 2, 1 - corner % 2);
-            let dv = v[ends[other] as usize] - v[ends[this] as usize];
+        self.incidence.gather_with(y, |e, corner| {
+            let (line, ends) = (&tangent.lines[e], self.ends[e]);
+            let dv = v[ends[1 - corner] as usize] - v[ends[corner] as usize];
             let (along, sideways) = line.mixed(factors);
             line.direction * ((along - sideways) * line.direction.dot(dv)) + dv * sideways
         });
@@ -155,8 +157,8 @@ impl Springs {
 
     /// Adds the diagonal of the negated [`Springs::add_product`] operator, for preconditioning.
     pub fn add_diagonal(&self, tangent: &SpringTangent, factors: [f64; 2], diagonal: &mut [Vec3]) {
-        self.incidence.gather(diagonal, |corner| {
-            let line = &tangent.lines[corner / 2];
+        self.incidence.gather_with(diagonal, |e, _| {
+            let line = &tangent.lines[e];
             let (along, sideways) = line.mixed(factors);
             line.direction * line.direction * (along - sideways) + Vec3::splat(sideways)
         });
@@ -177,11 +179,8 @@ impl Springs {
 
     fn largest_row(&self, masses: &[f64], coefficient: &[f64]) -> f64 {
         par::max(masses.len(), |i| {
-            let row = self
-                .incidence
-                .corners(i)
-                .iter()
-                .map(|&c| coefficient[c as usize / 2] / self.rest[c as usize / 2]);
+            let row =
+                self.incidence.of(i).iter().map(|&(e, _)| coefficient[e as usize] / self.rest[e as usize]);
             2.0 * row.sum::<f64>() / masses[i]
         })
     }
@@ -193,6 +192,7 @@ mod tests {
 
     fn pair(stiffness: f64, damping: f64) -> Springs {
         Springs::new(2, &[Spring { ends: [0, 1], rest_length: 0.5, stiffness, damping }])
+            .expect("both nodes exist")
     }
 
     #[test]

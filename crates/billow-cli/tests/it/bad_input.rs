@@ -81,7 +81,10 @@ fn an_existing_run_is_not_written_over_unless_asked() {
     place.billow(&["run", "tumble", "-o", "run", "--frames", "2"]).ok();
     let outcome = place.billow(&["run", "tumble", "-o", "run", "--frames", "1"]);
     assert_eq!(outcome.code, 2, "{outcome:?}");
-    assert!(outcome.stderr.contains("--overwrite") && outcome.stderr.contains("billow resume run"), "{outcome:?}");
+    assert!(
+        outcome.stderr.contains("--overwrite") && outcome.stderr.contains("billow resume run"),
+        "{outcome:?}"
+    );
     let report =
         place.billow(&["run", "tumble", "-o", "run", "--frames", "1", "--overwrite", "--json"]).ok().json();
     assert_eq!(report["last_frame"], 1);

@@ -55,6 +55,25 @@ impl Incidence {
         self.starts[node]..self.starts[node + 1]
     }
 
+    /// Adds to every node what `f(element, corner)` gives for each of its places: `values[node] += Σ f`. For
+    /// contributions that are cheaper to compute again at every corner than to store.
+    ///
+    /// # Panics
+    /// If `values` has not one entry per node.
+    pub fn gather_with<T>(&self, values: &mut [T], f: impl Fn(usize, usize) -> T + Sync)
+    where
+        T: Send + std::ops::AddAssign,
+    {
+        assert_eq!(values.len(), self.nodes(), "one value per node");
+        chunks_mut(values, 256, |first, chunk| {
+            for (k, value) in chunk.iter_mut().enumerate() {
+                for (element, corner) in self.of(first + k) {
+                    *value += f(*element as usize, *corner as usize);
+                }
+            }
+        });
+    }
+
     /// Adds to every node the contributions of its elements: `values[node] += Σ contribution[element][corner]`.
     ///
     /// # Panics
@@ -63,14 +82,7 @@ impl Incidence {
     where
         T: Copy + Send + Sync + std::ops::AddAssign,
     {
-        assert_eq!(values.len(), self.nodes(), "one value per node");
-        chunks_mut(values, 256, |first, chunk| {
-            for (k, value) in chunk.iter_mut().enumerate() {
-                for (element, corner) in self.of(first + k) {
-                    *value += contributions[*element as usize][*corner as usize];
-                }
-            }
-        });
+        self.gather_with(values, |element, corner| contributions[element][corner]);
     }
 }
 

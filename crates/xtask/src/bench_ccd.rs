@@ -188,9 +188,8 @@ fn tree_shapes(scene: &Scene) -> [f64; 2] {
     let adjacency = Adjacency::of_triangles(triangles);
     [Bvh::<1>::from_centres(&centres), Bvh::from_adjacency(&centres, &adjacency)].map(|mut tree| {
         tree.refit(Vec3::ZERO, |t| ([Aabb::of_points(&corners(t))], 0.0005));
-            time(|| tree.collect_self_pairs().len()).0
-        },
-    )
+        time(|| tree.collect_self_pairs().len()).0
+    })
 }
 
 fn compare(scene: &Scene) -> Result<(), String> {

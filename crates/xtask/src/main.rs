@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod arch;
+mod bench_ccd;
 mod coverage;
 mod markdown;
 mod tidy;
@@ -20,6 +21,7 @@ cargo xtask COMMAND
   coverage    check that docs/coverage.md names modules, tests and scenes that exist
   tidy        look for unfinished markers, overlong files and links that lead nowhere
   check       all of the above
+  bench ccd   time collision detection beside PyPI's ipctk, if that is installed
 ";
 
 fn main() -> ExitCode {
@@ -37,12 +39,26 @@ fn main() -> ExitCode {
         ]
         .into_iter()
         .all(|ok| ok),
+        ["bench", ..] if cfg!(debug_assertions) => again_in_release(&args),
+        ["bench", "ccd", ..] => finished(bench_ccd::run(&args[2..])),
         _ => {
             eprint!("{USAGE}");
             false
         }
     };
     if outcome { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Benchmarks mean nothing with debug assertions: builds this program for release and runs it there.
+fn again_in_release(args: &[String]) -> bool {
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--"]).args(args);
+    finished(cargo.status().map_err(|e| format!("cannot run cargo: {e}")).map(|_| ()))
+}
+
+/// Prints why something failed; true when it did not.
+fn finished(result: Result<(), String>) -> bool {
+    result.inspect_err(|error| eprintln!("{error}")).is_ok()
 }
 
 /// The folder of the workspace manifest, known since this package was compiled inside it.

@@ -100,7 +100,7 @@ fn serpentine(s: f64) -> (f64, f64) {
     let run = (1.0 - (LAYERS - 1) as f64 * turn) / LAYERS as f64;
     let k = ((s / (run + turn)).floor() as usize).min(LAYERS - 1);
     let l = s - k as f64 * (run + turn);
-    let forward = k % 2 == 0;
+    let forward = k.is_multiple_of(2);
     let base = k as f64 * GAP;
     if l <= run {
         return (if forward { l } else { run - l }, base);

@@ -120,7 +120,7 @@ fn an_interrupt_finishes_the_sub_step_and_the_run_can_go_on() {
     assert!(report.cancelled && !report.finished() && report.last == 11);
     assert_eq!(Reader::open(&cut).unwrap().status(), Status::Interrupted);
     assert!(
-        matches!(run(&scene(MIXED), &options), Err(RunError::Cache(m)) if m.contains("already holds a run"))
+        matches!(run(&scene(MIXED), &options), Err(RunError::Cache(m)) if m.to_string().contains("already holds a run"))
     );
     let rest = resume_in(&cut, None, 2).unwrap();
     assert_eq!((rest.first, rest.last, rest.frames), (12, 40, 29));

@@ -63,6 +63,7 @@ fn go(point: Point, dir: &Path, watch: Watch<'_>) -> Result<RunReport, RunError>
         fps: 4.0,
         substeps: 2,
         max_halvings: 5,
+        first: 0,
         last: 8,
         every: 1,
         time_limit: None,

@@ -23,9 +23,6 @@ const THREADS: usize = 2;
 
 /// Runs the benchmark; `args` may hold grid sizes (nodes per side).
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
-    if cfg!(debug_assertions) {
-        return rerun_optimised(args);
-    }
     let size = |a: &String| match a.parse::<usize>() {
         Ok(n) if (20..=2000).contains(&n) => Ok(n),
         _ => Err(format!("`{a}` is not a number of nodes per side between 20 and 2000")),
@@ -44,16 +41,6 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// `cargo xtask` builds with checks on: start again in the release profile.
-fn rerun_optimised(args: &[String]) -> Result<(), String> {
-    let status = Command::new("cargo")
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "bench", "ccd"])
-        .args(args)
-        .status()
-        .map_err(|e| format!("cannot start cargo: {e}"))?;
-    if status.success() { Ok(()) } else { Err(format!("the optimised benchmark ended with {status}")) }
 }
 
 pub(crate) struct Scene {
@@ -116,7 +103,7 @@ fn herringbone(n: u32) -> Vec<[u32; 3]> {
     let split = |(i, j): (u32, u32)| {
         let (a, b) = (i * n + j, (i + 1) * n + j);
         let (c, d) = (b + 1, a + 1);
-        if (i + j) % 2 == 0 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
+        if (i + j).is_multiple_of(2) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
     };
     cells.flat_map(split).collect()
 }

@@ -139,8 +139,8 @@ export class FrameStore {
       if (this.underWay.get(key) === abort) this.underWay.delete(key);
       if (!(error instanceof DOMException && error.name === "AbortError")) {
         this.failed.add(key);
-        // A frame may be asked for again: a network error passes, a damaged file may be repaired.
-        setTimeout(() => this.failed.delete(key), 2000);
+        // A lost connection may come back at once; a damaged file is rarely repaired.
+        setTimeout(() => this.failed.delete(key), error instanceof ServerError ? 60000 : 2000);
         this.onError(index, /** @type {Error} */ (error));
       }
     }

@@ -14,7 +14,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Encoded frames and fields kept [bytes].
 const ENCODED_BYTES: usize = 256 << 20;
@@ -62,6 +62,8 @@ struct Now {
     progress: Option<(u32, f64)>,
     told: Instant,
     closed: bool,
+    /// Size and time of the first frame's file.
+    stamp: Option<(u64, SystemTime)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -85,7 +87,8 @@ type SharedShape = (Vec<Pin>, Arc<Geometry>);
 impl Source {
     /// The run in `dir`, which need not exist yet.
     pub(crate) fn new(dir: &Path) -> Self {
-        let now = Now { version: 1, epoch: 0, progress: None, told: Instant::now(), closed: false };
+        let now =
+            Now { version: 1, epoch: 0, progress: None, told: Instant::now(), closed: false, stamp: None };
         let source = Self {
             dir: dir.to_path_buf(),
             reader: RwLock::new(None),
@@ -119,16 +122,22 @@ impl Source {
             }
         };
         let after = reader.as_ref().map(Reader::frames).unwrap_or_default();
-        let lost = before.iter().any(|index| after.binary_search(index).is_err());
+        // A run that was replaced may have as many frames again by now; its first one is another file.
+        let stamp = after.first().and_then(|index| stamp(&self.dir, *index));
+        let replaced = before.first() == after.first() && stamp != lock(&self.now).stamp;
+        let lost = !before.is_empty()
+            && (replaced || before.iter().any(|index| after.binary_search(index).is_err()));
+        lock(&self.now).stamp = stamp;
         if lost {
             *reader = Reader::open(&self.dir).ok();
         }
         drop(reader);
-        if lost {
-            self.forget();
-        }
         if changed || lost {
             self.announce(lost);
+        }
+        if lost {
+            // After the new epoch has begun, so that nothing of the old one is kept from here on.
+            self.forget();
         }
     }
 
@@ -220,14 +229,14 @@ impl Source {
 
     /// Looks at the next frame that the index does not hold; false if it holds them all.
     pub(crate) fn index_next(&self) -> bool {
-        let (known, epoch) = (lock(&self.index).len(), lock(&self.now).epoch);
+        let (known, epoch) = (lock(&self.index).len(), self.epoch());
         let next = self.open().as_ref().and_then(|r| r.frames().get(known).copied());
         let Some(next) = next else { return false };
         let found = self.read(next);
         {
             let mut index = lock(&self.index);
             // The run may have been replaced while the frame was read.
-            if index.len() != known || lock(&self.now).epoch != epoch {
+            if index.len() != known || self.epoch() != epoch {
                 return true;
             }
             match found {
@@ -252,6 +261,7 @@ impl Source {
         if let Some(bytes) = lock(&self.encoded).get(&Key::Frame(index)) {
             return Ok(bytes);
         }
+        let epoch = self.epoch();
         let frame = self.read(index)?;
         let first = self.first()?;
         let geometry = self.geometry(&frame);
@@ -262,7 +272,7 @@ impl Source {
             return Err(Missing::Damaged(what));
         }
         let bytes = Arc::new(wire::frame(&frame, &geometry, &first.anchor));
-        lock(&self.encoded).put(Key::Frame(index), Arc::clone(&bytes), bytes.len());
+        self.keep(epoch, Key::Frame(index), &bytes);
         Ok(bytes)
     }
 
@@ -283,6 +293,7 @@ impl Source {
         if let Some(bytes) = lock(&self.encoded).get(&key) {
             return Ok(bytes);
         }
+        let epoch = self.epoch();
         let frame = self.read(index)?;
         let (mut first, mut before) = (None, None);
         if wire::is_derived(name) {
@@ -295,8 +306,20 @@ impl Source {
         }
         let others = wire::Others { first: first.as_ref().map(|f| &*f.frame), before: before.as_deref() };
         let bytes = Arc::new(wire::field(name, &frame, others, &self.skins));
-        lock(&self.encoded).put(key, Arc::clone(&bytes), bytes.len());
+        self.keep(epoch, key, &bytes);
         Ok(bytes)
+    }
+
+    fn epoch(&self) -> u64 {
+        lock(&self.now).epoch
+    }
+
+    /// Keeps an encoded message unless the run it was made from is gone.
+    fn keep(&self, epoch: u64, key: Key, bytes: &Arc<Vec<u8>>) {
+        let mut encoded = lock(&self.encoded);
+        if self.epoch() == epoch {
+            encoded.put(key, Arc::clone(bytes), bytes.len());
+        }
     }
 
     fn open(&self) -> RwLockReadGuard<'_, Option<Reader>> {
@@ -308,12 +331,16 @@ impl Source {
         if let Some(frame) = lock(&self.decoded).get(&index) {
             return Ok(frame);
         }
+        let epoch = self.epoch();
         let reader = self.open();
         let absent = || Missing::NotFound(format!("the run has no frame {index}"));
         let reader = reader.as_ref().ok_or_else(absent)?;
         reader.frames().binary_search(&index).map_err(|_| absent())?;
         let frame = Arc::new(reader.read(index).map_err(|error| Missing::Damaged(error.to_string()))?);
-        lock(&self.decoded).put(index, Arc::clone(&frame), 1);
+        let mut decoded = lock(&self.decoded);
+        if self.epoch() == epoch {
+            decoded.put(index, Arc::clone(&frame), 1);
+        }
         Ok(frame)
     }
 
@@ -321,12 +348,16 @@ impl Source {
         if let Some(first) = &*lock(&self.first) {
             return Ok(Arc::clone(first));
         }
+        let epoch = self.epoch();
         let index = self.open().as_ref().and_then(|r| r.frames().first().copied());
         let frame = self.read(index.ok_or_else(|| Missing::NotFound("the run has no frames yet".into()))?)?;
         let anchor = Anchor::of(&frame, &self.geometry(&frame));
-        let first = Arc::new(First { frame, anchor });
-        *lock(&self.first) = Some(Arc::clone(&first));
-        Ok(first)
+        let made = Arc::new(First { frame, anchor });
+        let mut first = lock(&self.first);
+        if self.epoch() == epoch {
+            *first = Some(Arc::clone(&made));
+        }
+        Ok(made)
     }
 
     fn geometry(&self, frame: &Frame) -> Vec<Arc<Geometry>> {
@@ -365,6 +396,12 @@ fn shared_arrays(shape: &Shape) -> Option<([usize; 2], Vec<Pin>)> {
         _ => return None,
     };
     Some((pins.each_ref().map(|(at, _)| *at), pins.into_iter().map(|(_, owner)| owner).collect()))
+}
+
+/// Size and time of a frame's file, as the cache lays it out.
+fn stamp(dir: &Path, index: u32) -> Option<(u64, SystemTime)> {
+    let about = dir.join("frames").join(format!("{index:06}.frame")).metadata().ok()?;
+    Some((about.len(), about.modified().ok()?))
 }
 
 /// Frame numbers as runs of consecutive ones: `[[first, last], …]`.

@@ -52,7 +52,7 @@ export class ObjectList {
       this.list.append(more);
     }
     if (focused) /** @type {HTMLElement | null} */ (this.list.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
-    element("show-all").style.visibility = hidden.size === 0 ? "hidden" : "visible";
+    element("show-all").hidden = hidden.size === 0;
     this.facts(frame);
   }
 

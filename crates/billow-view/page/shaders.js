@@ -54,6 +54,8 @@ vec3 shade(vec3 albedo, vec3 n, vec3 v, float sun, float gloss) {
 
 /** What every surface pass writes: linear light, turned to the screen's encoding. */
 const OUTPUT = `
+// Values are never below zero, but at the edge of a triangle they may be continued a little beyond it.
+const float NONE = -0.05;
 vec3 encode(vec3 c) {
   c = c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14);
   return pow(clamp(c, 0.0, 1.0), vec3(1.0 / 2.2));
@@ -104,7 +106,7 @@ void main() {
   vec3 albedo = front ? u_colour : u_back;
   float gloss = 1.0;
   if (u_mode == 4) {
-    albedo = v_heat < 0.0 ? vec3(0.30) : decode(texture(u_map, vec2(v_heat, 0.5)).rgb);
+    albedo = v_heat < NONE ? vec3(0.30) : decode(texture(u_map, vec2(v_heat, 0.5)).rgb);
     gloss = 0.25;
   }
   float sun = lit(v_shadow, max(dot(n, u_key), 0.0));
@@ -194,7 +196,7 @@ void main() {
     return;
   }
   vec3 albedo = u_colour;
-  if (u_mode == 4) albedo = v_heat < 0.0 ? vec3(0.30) : decode(texture(u_map, vec2(v_heat, 0.5)).rgb);
+  if (u_mode == 4) albedo = v_heat < NONE ? vec3(0.30) : decode(texture(u_map, vec2(v_heat, 0.5)).rgb);
   o_colour = vec4(encode(shade(albedo, n, normalize(-v_view), lit(v_shadow, 1.0), 0.4)), 1.0);
 }`,
 };
@@ -241,7 +243,7 @@ out vec4 o_colour;
 ${OUTPUT}
 void main() {
   if (v_bad > 0.0) discard;
-  vec3 albedo = u_mode == 4 ? (v_heat < 0.0 ? vec3(0.30) : decode(texture(u_map, vec2(v_heat, 0.5)).rgb)) : u_colour;
+  vec3 albedo = u_mode == 4 ? (v_heat < NONE ? vec3(0.30) : decode(texture(u_map, vec2(v_heat, 0.5)).rgb)) : u_colour;
   o_colour = vec4(encode(albedo * mix(1.25, 0.7, abs(v_across))), 1.0);
 }`,
 };

@@ -17,22 +17,26 @@ export function indicesOf(object) {
 /** Both ends of every edge of a triangle mesh, each edge once. @param {ObjectRecord} object */
 export function edgesOf(object) {
   const indices = indicesOf(object);
-  const n = object.vertices;
-  // Edges are numbers low · n + high, exact below 2⁵³; sorted, the doubles stand side by side.
-  const keys = new Float64Array(indices.length);
-  for (let t = 0; t < indices.length; t += 3) {
-    for (let k = 0; k < 3; k++) {
-      const [a, b] = [indices[t + k], indices[t + ((k + 1) % 3)]];
-      keys[t + k] = a < b ? a * n + b : b * n + a;
-    }
-  }
-  keys.sort();
-  const edges = new Uint32Array(2 * keys.length);
+  const after = (/** @type {number} */ k) => (k % 3 === 2 ? indices[k - 2] : indices[k + 1]);
+  // Edges are sorted into the rows of their lower ends; within a row, few, each is looked for before it is added.
+  const start = new Uint32Array(object.vertices + 1);
+  for (let k = 0; k < indices.length; k++) start[Math.min(indices[k], after(k)) + 1]++;
+  for (let v = 0; v < object.vertices; v++) start[v + 1] += start[v];
+  const row = new Uint32Array(indices.length);
+  const filled = new Uint32Array(object.vertices);
+  const edges = new Uint32Array(2 * indices.length);
   let count = 0;
-  for (let k = 0; k < keys.length; k++) {
-    if (k > 0 && keys[k] === keys[k - 1]) continue;
-    edges[count++] = Math.floor(keys[k] / n);
-    edges[count++] = keys[k] % n;
+  for (let k = 0; k < indices.length; k++) {
+    const [a, b] = [indices[k], after(k)];
+    const [low, high] = a < b ? [a, b] : [b, a];
+    const [from, to] = [start[low], start[low] + filled[low]];
+    let j = from;
+    while (j < to && row[j] !== high) j++;
+    if (j < to) continue;
+    row[to] = high;
+    filled[low]++;
+    edges[count++] = low;
+    edges[count++] = high;
   }
   return edges.slice(0, count);
 }

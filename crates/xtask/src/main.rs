@@ -9,6 +9,7 @@ mod arch;
 mod bench_ccd;
 mod coverage;
 mod markdown;
+mod page;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ cargo xtask COMMAND
   tidy        look for unfinished markers, overlong files and links that lead nowhere
   check       all of the above
   bench ccd   time collision detection beside PyPI's ipctk, if that is installed
+  page        check the viewer's page with TypeScript (needs npm)
 ";
 
 fn main() -> ExitCode {
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         ["arch"] => report("arch", arch::problems(&root)),
         ["coverage"] => report("coverage", coverage::problems(&root)),
         ["tidy"] => report("tidy", tidy::problems(&root)),
+        ["page"] => report("page", page::problems(&root)),
         ["check"] => [
             report("arch", arch::problems(&root)),
             report("coverage", coverage::problems(&root)),

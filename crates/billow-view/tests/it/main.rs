@@ -1,5 +1,8 @@
 //! The viewer as others meet it: a server under attack, a run that grows, and the page in a real browser.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+#![allow(clippy::print_stdout, reason = "a test says why it skips")]
+
 mod browser;
 mod chromium;
 mod client;

@@ -6,7 +6,8 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,8 @@ const REST: &str = "globalThis.billow && billow.player.shown !== null && !billow
 pub(crate) struct Chromium {
     child: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    /// Messages of the browser, without their zero byte.
+    output: Receiver<Vec<u8>>,
     session: String,
     /// A page without the viewer's content policy, which decodes pictures.
     decoder: String,
@@ -61,6 +63,7 @@ impl Chromium {
                 "--disable-background-networking",
                 "--disable-dev-shm-usage",
             ])
+            .args(["--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows"])
             .args(["--no-first-run", "--mute-audio", "--hide-scrollbars", "--force-color-profile=srgb"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .stdin(Stdio::piped())
@@ -68,7 +71,18 @@ impl Chromium {
             .spawn()
             .unwrap();
         let input = child.stdin.take().unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut pipe = BufReader::new(child.stdout.take().unwrap());
+        let (sender, output) = channel();
+        // A thread of its own, so that a browser that falls silent fails a test instead of stopping it.
+        std::thread::spawn(move || {
+            loop {
+                let mut bytes = Vec::new();
+                let ended = pipe.read_until(0, &mut bytes).is_err() || bytes.pop() != Some(0);
+                if ended || sender.send(bytes).is_err() {
+                    return;
+                }
+            }
+        });
         let mut browser = Self {
             child,
             input,
@@ -85,6 +99,7 @@ impl Chromium {
         for domain in ["Page", "Runtime", "Log"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        browser.call("Page.bringToFront", json!({}));
         browser.resize(width, height);
         browser.call("Page.navigate", json!({ "url": url }));
         Some(browser)
@@ -127,9 +142,7 @@ impl Chromium {
     }
 
     fn receive(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        self.output.read_until(0, &mut bytes).unwrap();
-        assert!(bytes.pop() == Some(0), "the browser is gone");
+        let bytes = self.output.recv_timeout(PATIENCE).expect("the browser answers");
         let message: Value = serde_json::from_slice(&bytes).unwrap();
         let params = &message["params"];
         match message["method"].as_str() {
@@ -193,7 +206,7 @@ impl Chromium {
     /// Clicks the middle of the element that a selector finds.
     pub(crate) fn click(&mut self, selector: &str) {
         let place = self.eval(&format!(
-            "(() => {{ const b = document.querySelector({}).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()",
+            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{ block: 'nearest' }}); const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()",
             json!(selector)
         ));
         self.mouse("mousePressed", &place, 1);

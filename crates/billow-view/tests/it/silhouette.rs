@@ -2,9 +2,10 @@
 
 use crate::chromium::{Chromium, Picture};
 use crate::scene;
-use billow_io::cache::{ManifestHeader, Status, Writer};
+use billow_io::cache::{ManifestHeader, Reader, Status, Writer};
 use billow_io::{Frame, Grid, Object, Shape};
 use billow_num::{Pose, Quat, Vec3};
+use billow_render::{Look, RunStudio, Settings, Watch};
 use billow_view::{Options, Server};
 use serde_json::json;
 use std::sync::Arc;
@@ -153,4 +154,62 @@ fn frames_are_the_same_in_the_browser_as_in_the_cache() {
         assert!(Vec3::from_array(back).distance(*x) < 2e-6, "{x} became {}", json!(back));
     }
     page.assert_quiet();
+}
+
+#[test]
+fn the_page_and_the_renderer_see_the_same_silhouette() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let mut look = Look::default();
+    look.camera.position = Some([4.6, -5.2, 2.8]);
+    look.camera.target = Some([0.0, -0.2, 0.8]);
+    look.camera.fov = 34.0;
+    look.camera.shutter = 0.0;
+    look.ground.visible = false;
+    let header = ManifestHeader { driver: json!({ "look": look }), ..ManifestHeader::default() };
+    let mut frame = scene::frame(0, &scene::Fixed::new(40));
+    // Particles, lines and grids have sizes that each side chooses for itself.
+    frame.objects.retain(|o| matches!(o.shape, Shape::Triangles { .. } | Shape::Tets { .. }));
+    let mut writer = Writer::create(&dir, &header).unwrap();
+    writer.write_frame(&frame).unwrap();
+    writer.finish(Status::Finished, None).unwrap();
+    let server = Server::open(&dir, &Options::default()).unwrap();
+    let Some(mut page) = Chromium::launch(&server.url(), 900, 600) else { return };
+    page.wait_for_rest();
+    page.key("g");
+    page.key("o");
+    page.wait_for_rest();
+    let with = page.stage();
+    page.eval("billow.renderer.frame.catalogue.objects.forEach((o) => billow.setVisible(o.name, false))");
+    page.wait_for_rest();
+    let seen = with.differences(&page.stage(), 3);
+    page.assert_quiet();
+
+    let settings =
+        Settings { bounces: 1, denoise: false, ..Settings::exact(with.width as u32, with.height as u32, 16) };
+    let aspect = with.width as f64 / with.height as f64;
+    let mut studio = RunStudio::new(Reader::open(&dir).unwrap(), None, &[0], aspect).unwrap();
+    let truth = studio.shoot(0, &settings, &Watch::default()).unwrap().coverage;
+
+    let covered = truth.iter().filter(|c| **c > 0.5).count();
+    assert!(covered > 20_000, "the renderer sees {covered} pixels");
+    let mut wrong = 0;
+    for (k, (seen, truth_here)) in seen.iter().zip(&truth).enumerate() {
+        if *seen != (*truth_here > 0.5) {
+            wrong += 1;
+            // Only at an outline may the two differ: both inside and outside lie within two pixels.
+            let (x, y) = ((k % with.width) as i64, (k / with.width) as i64);
+            let near = (-2..=2).flat_map(|dy| (-2..=2).map(move |dx| (x + dx, y + dy)));
+            let inside = |(x, y): (i64, i64)| {
+                let within = (0..with.width as i64).contains(&x) && (0..with.height as i64).contains(&y);
+                within.then(|| truth[(x + with.width as i64 * y) as usize] > 0.5)
+            };
+            let found: Vec<bool> = near.filter_map(inside).collect();
+            assert!(
+                found.contains(&true) && found.contains(&false),
+                "pixel {x}, {y} is wrong, away from any outline"
+            );
+        }
+    }
+    assert!(wrong * 25 < covered, "{wrong} of {covered} pixels differ");
 }

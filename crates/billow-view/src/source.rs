@@ -129,15 +129,14 @@ impl Source {
             && (replaced || before.iter().any(|index| after.binary_search(index).is_err()));
         lock(&self.now).stamp = stamp;
         if lost {
+            // Whoever describes the run waits for the reader, and so sees the new epoch with nothing of the old one.
             *reader = Reader::open(&self.dir).ok();
+            lock(&self.now).epoch += 1;
+            self.forget();
         }
         drop(reader);
         if changed || lost {
-            self.announce(lost);
-        }
-        if lost {
-            // After the new epoch has begun, so that nothing of the old one is kept from here on.
-            self.forget();
+            self.announce();
         }
     }
 
@@ -151,10 +150,9 @@ impl Source {
         self.skins.clear();
     }
 
-    fn announce(&self, new_epoch: bool) {
+    fn announce(&self) {
         let mut now = lock(&self.now);
         now.version += 1;
-        now.epoch += u64::from(new_epoch);
         now.told = Instant::now();
         self.changed.notify_all();
     }
@@ -187,11 +185,11 @@ impl Source {
 
     /// The run as the page needs to know it.
     pub(crate) fn describe(&self) -> Value {
+        let reader = self.open();
         let (version, epoch, progress) = {
             let now = lock(&self.now);
             (now.version, now.epoch, now.progress)
         };
-        let reader = self.open();
         let Some(reader) = reader.as_ref() else {
             return json!({ "version": version, "epoch": epoch, "status": "waiting", "frames": [] });
         };
@@ -246,7 +244,7 @@ impl Source {
         }
         let done = self.open().as_ref().is_none_or(|r| r.frames().len() == known + 1);
         if done || lock(&self.now).told.elapsed() > PROGRESS_EVERY {
-            self.announce(false);
+            self.announce();
         }
         true
     }

@@ -19,7 +19,8 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
         Some(dir) => dir.clone(),
         None => fresh_folder(scene.output_directory().unwrap_or(&Path::new("out").join(scene.name()))),
     };
-    output.say(format!("{}: frames 0 to {} into {}", scene.title(), last_frame(args, &scene), out.display()));
+    let (first, last) = (args.frames.map_or(0, |range| range.first), last_frame(args, &scene));
+    output.say(format!("{}: frames {first} to {last} into {}", scene.title(), out.display()));
     let page = args.view.then(|| view::watch(&out, &args.page, output)).transpose()?;
     let outcome = {
         let bar = Bar::new(scene.name(), output.quiet);
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
             &scene,
             &RunOptions {
                 out: out.clone(),
-                first: args.frames.map_or(0, |range| range.first),
+                first,
                 frames: args.frames.and_then(|range| range.last),
                 threads: args.common.threads,
                 overwrite: args.overwrite,
@@ -66,7 +67,7 @@ pub(super) fn finish(report: &RunReport, output: Output) -> Result<(), Failure> 
             report.last, report.target
         )));
     }
-    output.say(format!("next: billow check {dir}    or: billow export {dir} --format usd"));
+    output.say(format!("next: billow view {dir}    billow check {dir}    billow export {dir} --format usd"));
     output.result(&summary::json(report));
     Ok(())
 }

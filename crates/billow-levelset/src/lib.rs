@@ -3,6 +3,7 @@
 mod boolean;
 mod collider;
 mod dense;
+mod eikonal;
 mod error;
 mod lattice;
 mod motion;
@@ -12,6 +13,9 @@ pub use boolean::{Complement, Intersection, Offset, Union, difference};
 pub use collider::{Collider, Sample};
 pub use dense::{
     CellLabel, CellLabels, Curvature, Dense, ScalarGrid, Tricubic, VectorGrid, curvature_of_derivatives,
+};
+pub use eikonal::{
+    March, Order, Redistance, Sweep, SweepReport, extrapolate, interface_distances, redistance,
 };
 pub use error::LevelSetError;
 pub use lattice::{Centring, DEFAULT_MEMORY_LIMIT, Lattice};

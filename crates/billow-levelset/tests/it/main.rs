@@ -4,4 +4,5 @@
 
 mod collider;
 mod dense;
+mod eikonal;
 mod random;

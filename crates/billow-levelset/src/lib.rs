@@ -2,15 +2,21 @@
 
 mod boolean;
 mod collider;
+mod csg;
 mod dense;
 mod eikonal;
 mod error;
+mod evolve;
+mod extract;
 mod lattice;
+mod mesh;
 mod motion;
 mod shapes;
+mod sparse;
 
 pub use boolean::{Complement, Intersection, Offset, Union, difference};
 pub use collider::{Collider, Sample};
+pub use csg::Csg;
 pub use dense::{
     CellLabel, CellLabels, Curvature, Dense, ScalarGrid, Tricubic, VectorGrid, curvature_of_derivatives,
 };
@@ -18,6 +24,10 @@ pub use eikonal::{
     March, Order, Redistance, Sweep, SweepReport, extrapolate, interface_distances, redistance,
 };
 pub use error::LevelSetError;
+pub use evolve::{Evolution, EvolutionReport, Reinit, TimeOrder};
+pub use extract::{NormalMesh, QuadMesh, marching_tets, surface_nets};
 pub use lattice::{Centring, DEFAULT_MEMORY_LIMIT, Lattice};
+pub use mesh::{MeshReport, MeshToSdf, SignMethod, mesh_to_sparse};
 pub use motion::{Motion, Moving, Scaled, Steady, Twist};
 pub use shapes::{Ball, Capsule, Cuboid, Cylinder, HalfSpace, Torus};
+pub use sparse::{BlockSize, Coarse, Cursor, Frame, INSIDE, Layout, OUTSIDE, SparseGrid, TrackReport};

@@ -12,8 +12,8 @@ mod input;
 mod pipeline;
 mod report;
 mod seal;
+mod signs;
 mod votes;
 
-pub use input::MeshSource;
 pub use pipeline::{MeshToSdf, mesh_to_sparse};
 pub use report::{MeshReport, SignMethod};

@@ -124,6 +124,19 @@ impl CoarseLevel {
         *self = larger;
     }
 
+    /// Calls `f` for every cell that is not simply outside, in no particular order.
+    fn for_each_cell(&self, mut f: impl FnMut([i32; 3], u32)) {
+        match self {
+            Self::Dense { min, dims, slots } => {
+                for (i, &slot) in slots.iter().enumerate().filter(|(_, s)| **s != OUTSIDE) {
+                    let c = [i % dims[0], i / dims[0] % dims[1], i / (dims[0] * dims[1])];
+                    f(std::array::from_fn(|a| min[a] + c[a] as i32), slot);
+                }
+            }
+            Self::Hashed(table) => table.iter().for_each(|(&c, &slot)| f(c, slot)),
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Dense { slots, .. } => slots.len() * 4,
@@ -169,10 +182,10 @@ impl Directory {
         let Some(groups) = &mut self.groups else { return self.coarse.set(block, slot) };
         let cell = block.map(|v| v >> GROUP_BITS);
         let mut group = self.coarse.get(cell);
-        if group == slot {
-            return;
-        }
         if group >= FLAGS {
+            if group == slot {
+                return;
+            }
             groups.push([group; GROUP]);
             group = groups.len() as u32 - 1;
             self.coarse.set(cell, group);
@@ -185,9 +198,63 @@ impl Directory {
         self.coarse.set(cell, flag);
     }
 
+    /// Coordinates, in groups of 8³ blocks, of all cells that are not simply outside; sorted.
+    pub(crate) fn group_cells(&self) -> Vec<[i32; 3]> {
+        let mut cells = Vec::new();
+        let shift = if self.groups.is_some() { 0 } else { GROUP_BITS };
+        self.coarse.for_each_cell(|c, _| cells.push(c.map(|v| v >> shift)));
+        cells.sort_unstable_by_key(|&[x, y, z]| [z, y, x]);
+        cells.dedup();
+        cells
+    }
+
+    /// The flag of a whole group, where it is known without looking at its blocks.
+    pub(crate) fn group_flag(&self, cell: [i32; 3]) -> Option<u32> {
+        self.groups.as_ref()?;
+        Some(self.coarse.get(cell)).filter(|&s| s >= FLAGS)
+    }
+
     /// Whether there is a third level.
     pub(crate) fn grouped(&self) -> bool {
         self.groups.is_some()
+    }
+
+    /// Unpopulated blocks with a face neighbour, itself unpopulated, of the other sign, in order of coordinates.
+    pub(crate) fn flag_borders(&self) -> Vec<[i32; 3]> {
+        let mut found = Vec::new();
+        self.coarse.for_each_cell(|cell, slot| match &self.groups {
+            None => self.collect_border(cell, slot, &mut found),
+            Some(groups) => {
+                let first = cell.map(|v| v << GROUP_BITS);
+                // Inside a uniform group only the outermost blocks can touch another sign.
+                for i in 0..GROUP as i32 {
+                    let c = [i & 7, i >> 3 & 7, i >> 6];
+                    if slot < FLAGS || c.iter().any(|&v| v == 0 || v == 7) {
+                        let block = std::array::from_fn(|a| first[a] + c[a]);
+                        let own = if slot >= FLAGS { slot } else { groups[slot as usize][in_group(block)] };
+                        self.collect_border(block, own, &mut found);
+                    }
+                }
+            }
+        });
+        found.sort_unstable_by_key(|&[x, y, z]| [z, y, x]);
+        found.dedup();
+        found
+    }
+
+    /// Notes an inside block and those of its neighbours that are flagged outside.
+    fn collect_border(&self, block: [i32; 3], slot: u32, found: &mut Vec<[i32; 3]>) {
+        if slot != INSIDE {
+            return;
+        }
+        for side in 0..6 {
+            let mut at = block;
+            at[side / 2] += if side % 2 == 0 { -1 } else { 1 };
+            if self.get(at) == OUTSIDE {
+                found.push(block);
+                found.push(at);
+            }
+        }
     }
 
     /// Bytes taken.
@@ -221,9 +288,9 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (state >> 33) % n
             };
-            for step in 0..4000 {
+            for step in 0..4000u32 {
                 let c = [0; 3].map(|_| next(60) as i32 - 30);
-                let slot = [step as u32, OUTSIDE, INSIDE][next(3) as usize];
+                let slot = [step % 700, OUTSIDE, INSIDE][next(3) as usize];
                 directory.set(c, slot);
                 plain.insert(c, slot);
             }

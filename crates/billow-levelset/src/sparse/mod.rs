@@ -17,7 +17,7 @@ pub use sample::Cursor;
 pub use track::TrackReport;
 
 pub(crate) use directory::{Directory, FLAGS};
-pub(crate) use stencil::{Box1, Cross3};
+pub(crate) use stencil::{Box1, Cross3, REACH, Slab, update_by_slab};
 
 use crate::LevelSetError;
 use crate::collider::Collider;
@@ -153,7 +153,11 @@ impl SparseGrid {
         par::chunks_mut(&mut self.values, n, |first, values| {
             let base = blocks[first / n].map(|c| c * edge as i32);
             for (i, v) in values.iter_mut().enumerate() {
-                let ijk = [base[0] + (i % edge) as i32, base[1] + (i / edge % edge) as i32, base[2] + (i / edge / edge) as i32];
+                let ijk = [
+                    base[0] + (i % edge) as i32,
+                    base[1] + (i / edge % edge) as i32,
+                    base[2] + (i / edge / edge) as i32,
+                ];
                 *v = f(frame.position(ijk)).clamp(-limit, limit) as f32;
             }
         });
@@ -229,6 +233,58 @@ impl SparseGrid {
         b
     }
 
+    /// Adds a block with the given values. The block must not exist yet.
+    pub(crate) fn push_block_with(&mut self, block: [i32; 3], values: &[f32]) {
+        self.directory.set(block, self.blocks.len() as u32);
+        self.blocks.push(block);
+        self.values.extend_from_slice(values);
+    }
+
+    /// Flags an unpopulated block.
+    pub(crate) fn set_flag(&mut self, block: [i32; 3], flag: u32) {
+        self.directory.set(block, flag);
+    }
+
+    /// Flags 8³ unpopulated blocks at once, if the directory has groups.
+    pub(crate) fn set_group_flag(&mut self, cell: [i32; 3], flag: u32) -> bool {
+        let grouped = self.directory.grouped();
+        if grouped {
+            self.directory.set_group_flag(cell, flag);
+        }
+        grouped
+    }
+
+    /// Exchanges the values for others.
+    pub(crate) fn swap_values(&mut self, other: &mut Vec<f32>) {
+        std::mem::swap(&mut self.values, other);
+    }
+
+    /// Groups of 8³ blocks that are not simply outside, in order of coordinates.
+    pub(crate) fn group_cells(&self) -> Vec<[i32; 3]> {
+        self.directory.group_cells()
+    }
+
+    /// The flag of a whole group, where it is known without looking at its blocks.
+    pub(crate) fn group_flag(&self, cell: [i32; 3]) -> Option<u32> {
+        self.directory.group_flag(cell)
+    }
+
+    /// Exchanges the directory of a grid without blocks.
+    pub(crate) fn replace_directory(&mut self, directory: Directory) {
+        self.directory = directory;
+    }
+
+    /// Gives back memory held for growth.
+    pub(crate) fn shrink(&mut self) {
+        self.blocks.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
+    /// Unpopulated blocks with a face neighbour, itself unpopulated, of the other sign.
+    pub(crate) fn flag_borders(&self) -> Vec<[i32; 3]> {
+        self.directory.flag_borders()
+    }
+
     /// The value an unpopulated block stands for [m].
     #[inline]
     pub(crate) fn far_value(&self, flag: u32) -> f32 {
@@ -253,7 +309,8 @@ impl SparseGrid {
 
     fn count(&self, test: impl Fn(f32, f32) -> bool + Sync) -> usize {
         let limit = self.frame.background();
-        let tally = |r: std::ops::Range<usize>| self.values[r].iter().filter(|v| test(v.abs(), limit)).count();
+        let tally =
+            |r: std::ops::Range<usize>| self.values[r].iter().filter(|v| test(v.abs(), limit)).count();
         par::reduce(self.values.len(), 1 << 16, tally, |a, b| a + b).unwrap_or(0)
     }
 
@@ -290,7 +347,9 @@ impl SparseGrid {
         order.sort_unstable_by_key(|&b| key(&self.blocks[b as usize]));
         let mut values = vec![0.0; self.values.len()];
         let old = &*self;
-        par::chunks_mut(&mut values, n, |first, out| out.copy_from_slice(old.block(order[first / n] as usize)));
+        par::chunks_mut(&mut values, n, |first, out| {
+            out.copy_from_slice(old.block(order[first / n] as usize))
+        });
         self.blocks = order.iter().map(|&b| self.blocks[b as usize]).collect();
         self.values = values;
         for b in 0..self.blocks.len() {

@@ -24,6 +24,11 @@ impl SparseGrid {
 
     /// Lowers magnitudes in the given blocks until |∇φ| = 1 holds upwind; with `spread`, in any block reached.
     pub(crate) fn relax(&mut self, first: &[u32], spread: bool) {
+        self.relax_by(first, spread, REST);
+    }
+
+    /// As [`SparseGrid::relax`], but only where a magnitude falls by at least `least` spacings.
+    pub(crate) fn relax_by(&mut self, first: &[u32], spread: bool, least: f32) {
         let mut member = vec![spread; self.blocks.len()];
         for &b in first {
             member[b as usize] = true;
@@ -35,8 +40,8 @@ impl SparseGrid {
                 break;
             }
             let changes = match self.edge() {
-                4 => self.sweep_round::<4>(&active),
-                _ => self.sweep_round::<8>(&active),
+                4 => self.sweep_round::<4>(&active, least),
+                _ => self.sweep_round::<8>(&active, least),
             };
             let mut next = Vec::new();
             for (b, values) in changes {
@@ -58,12 +63,12 @@ impl SparseGrid {
     }
 
     /// New values of the active blocks that changed.
-    fn sweep_round<const F: usize>(&self, active: &[u32]) -> Vec<(u32, Vec<f32>)> {
+    fn sweep_round<const F: usize>(&self, active: &[u32], least: f32) -> Vec<(u32, Vec<f32>)> {
         par::gather(active.len(), 64, |range, out| {
             let mut around = Box1::new();
             for &b in &active[range] {
                 around.gather::<F>(self, &self.values, b as usize);
-                if sweep_block::<F>(&mut around.values, self.frame.spacing as f32) {
+                if sweep_block::<F>(&mut around.values, self.frame.spacing as f32, least) {
                     out.push((b, interior::<F>(&around.values)));
                 }
             }
@@ -117,11 +122,15 @@ fn measure<const F: usize>(v: &[f32], p: usize, h: f32, far: f32) -> f32 {
         }
         inverse_squares += 1.0 / (nearest * nearest);
     }
-    if inverse_squares > 0.0 { (h / inverse_squares.sqrt()).min(far).copysign(own) } else { far.copysign(own) }
+    if inverse_squares > 0.0 {
+        (h / inverse_squares.sqrt()).min(far).copysign(own)
+    } else {
+        far.copysign(own)
+    }
 }
 
 /// Eight sweeps over the inner samples of a padded block; whether any magnitude fell.
-fn sweep_block<const F: usize>(v: &mut [f32], h: f32) -> bool {
+fn sweep_block<const F: usize>(v: &mut [f32], h: f32, least: f32) -> bool {
     let mut changed = false;
     for direction in 0..8 {
         let at = |c: usize, bit: usize| if direction >> bit & 1 == 1 { F - c } else { c + 1 };
@@ -129,7 +138,7 @@ fn sweep_block<const F: usize>(v: &mut [f32], h: f32) -> bool {
             for j in 0..F {
                 for i in 0..F {
                     let p = at(i, 0) + (F + 2) * (at(j, 1) + (F + 2) * at(k, 2));
-                    changed |= lower::<F>(v, p, h);
+                    changed |= lower::<F>(v, p, h, least);
                 }
             }
         }
@@ -139,7 +148,7 @@ fn sweep_block<const F: usize>(v: &mut [f32], h: f32) -> bool {
 
 /// Lowers one magnitude if its neighbours allow it.
 #[inline]
-fn lower<const F: usize>(v: &mut [f32], p: usize, h: f32) -> bool {
+fn lower<const F: usize>(v: &mut [f32], p: usize, h: f32, least: f32) -> bool {
     let own = v[p];
     let side = 1f32.copysign(own);
     let strides = [1, F + 2, (F + 2) * (F + 2)];
@@ -152,7 +161,7 @@ fn lower<const F: usize>(v: &mut [f32], p: usize, h: f32) -> bool {
         return false;
     }
     let new = first_order(near.map(f64::from), f64::from(h)) as f32;
-    if new < own.abs() - REST * h {
+    if new < own.abs() - least * h {
         v[p] = side * new;
         return true;
     }

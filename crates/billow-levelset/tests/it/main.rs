@@ -5,4 +5,8 @@
 mod collider;
 mod dense;
 mod eikonal;
+mod evolve;
+mod extract;
+mod mesh;
 mod random;
+mod sparse;

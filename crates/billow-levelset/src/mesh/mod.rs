@@ -8,6 +8,7 @@
 
 mod crossing;
 mod distance;
+mod full;
 mod input;
 mod pipeline;
 mod report;
@@ -15,5 +16,6 @@ mod seal;
 mod signs;
 mod votes;
 
+pub use full::{mesh_to_dense, mesh_to_octree};
 pub use pipeline::{MeshToSdf, mesh_to_sparse};
 pub use report::{MeshReport, SignMethod};

@@ -291,6 +291,58 @@ impl SparseGrid {
         if flag == INSIDE { -self.frame.background() } else { self.frame.background() }
     }
 
+    /// Sets a block's values, clamped to the band; adds the block if it is missing. `values` holds the block's
+    /// samples, x fastest.
+    pub fn insert_block(&mut self, block: [i32; 3], values: &[f32]) {
+        let b = match self.directory.get(block) {
+            slot if slot < FLAGS => slot as usize,
+            _ => self.push_block(block),
+        };
+        let (n, limit) = (self.layout.block.volume(), self.frame.background());
+        for (to, from) in self.values[b * n..(b + 1) * n].iter_mut().zip(values) {
+            *to = from.clamp(-limit, limit);
+        }
+    }
+
+    /// Flags the unpopulated blocks of a cube of samples as inside; corner and edge must be multiples of the block's.
+    pub fn insert_inside_cube(&mut self, first: [i32; 3], edge: i32) {
+        let f = self.edge() as i32;
+        let (lo, n) = (first.map(|v| v.div_euclid(f)), edge / f);
+        // Whole groups of 8³ blocks at once where the directory has them.
+        if n >= 8 && lo.iter().all(|v| v % 8 == 0) && self.directory.grouped() {
+            let groups = n / 8;
+            for g in 0..groups.pow(3) {
+                let c = [g % groups, g / groups % groups, g / (groups * groups)];
+                self.directory.set_group_flag(std::array::from_fn(|a| (lo[a] >> 3) + c[a]), INSIDE);
+            }
+            return;
+        }
+        for b in 0..n.pow(3) {
+            let block = [lo[0] + b % n, lo[1] + b / n % n, lo[2] + b / (n * n)];
+            if self.directory.get(block) >= FLAGS {
+                self.directory.set(block, INSIDE);
+            }
+        }
+    }
+
+    /// Calls `f` with every block flagged inside, in order of coordinates.
+    pub fn for_each_inside_block(&self, mut f: impl FnMut([i32; 3])) {
+        for cell in self.directory.group_cells() {
+            for block in blocks_in(cell.map(|v| v << 3)) {
+                if self.directory.get(block) == INSIDE {
+                    f(block);
+                }
+            }
+        }
+    }
+
+    /// Releases blocks with nothing in the band and puts the rest in order.
+    pub fn tidy(&mut self) {
+        self.release_far_blocks();
+        self.sort_blocks();
+        self.shrink();
+    }
+
     /// Bytes taken by values, coordinates and directory.
     pub fn bytes(&self) -> usize {
         self.values.len() * 4 + self.blocks.len() * 12 + self.directory.bytes()

@@ -8,5 +8,7 @@ mod eikonal;
 mod evolve;
 mod extract;
 mod mesh;
+mod octree;
 mod random;
+mod refine;
 mod sparse;

@@ -44,23 +44,23 @@ fn a_sphere_shrinks_by_mean_curvature_as_it_should() {
     let (r0, t) = (0.5, 0.01);
     let settings = Evolution { cfl: 0.9, ..Evolution::default() };
     let want = f64::sqrt(r0 * r0 - 4.0 * t);
+    // Mean distance of the extracted surface's vertices from where it should be.
+    let error = |h: f64, half_width: f64, settings: &Evolution| {
+        let ball = Ball::new(Vec3::ZERO, r0).unwrap();
+        let frame = Frame { half_width, ..frame(h) };
+        let mut grid = SparseGrid::of_collider(frame, Layout::default(), &ball, 0.0).unwrap();
+        grid.smooth(1.0, t, None, settings).unwrap();
+        let vertices = surface_nets(&grid).unwrap().positions;
+        vertices.iter().map(|p| (p.length() - want).abs()).sum::<f64>() / vertices.len() as f64
+    };
     // In a band wide enough to need no care the discretisation shows its order.
     let free = Evolution { reinit: None, ..settings };
-    let errors = [0.05, 0.025].map(|h| {
-        let wide = Frame { half_width: 8.0, ..frame(h) };
-        let ball = Ball::new(Vec3::ZERO, r0).unwrap();
-        let mut grid = SparseGrid::of_collider(wide, Layout::default(), &ball, 0.0).unwrap();
-        grid.smooth(1.0, t, None, &free).unwrap();
-        // Every level surface shrinks by itself: compare where the zero set should be.
-        sparse_error(&grid, 0.3 * h, |x| x.length() - want)[0]
-    });
+    let errors = [0.05, 0.025].map(|h| error(h, 8.0, &free));
     println!("curvature flow errors {errors:?}, order {}", (errors[0] / errors[1]).log2());
-    assert!((errors[0] / errors[1]).log2() > 1.6, "{errors:?}");
-    // With the usual band and reinitialisation the surface is off by one per cent of the spacing.
-    let mut grid = sparse_ball(0.025, r0);
-    grid.smooth(1.0, t, None, &settings).unwrap();
-    let [mean, _] = sparse_error(&grid, 0.025, |x| x.length() - want);
-    assert!(mean < 0.015 * 0.025, "{mean}");
+    assert!((errors[0] / errors[1]).log2() > 1.5, "{errors:?}");
+    // In the usual band each reinitialisation moves the surface a little: two per cent of the spacing in all.
+    let banded = error(0.025, 3.0, &settings);
+    assert!(banded < 0.03 * 0.025, "{banded}");
     // The dense grid agrees.
     let ball = Ball::new(Vec3::ZERO, r0).unwrap();
     let mut dense = ScalarGrid::of_collider(cube(0.05), &ball, 0.0).unwrap();

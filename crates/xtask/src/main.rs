@@ -7,6 +7,7 @@
 
 mod arch;
 mod bench_ccd;
+mod bench_levelset;
 mod coverage;
 mod markdown;
 mod page;
@@ -24,6 +25,8 @@ cargo xtask COMMAND
   check       all of the above
   bench ccd   time collision detection beside PyPI's ipctk, if that is installed
   page        check the viewer's page with TypeScript (needs npm)
+  bench levelset [MESH [N [PEER|scaling]]]
+              time level sets; without a mesh, fast marching
 ";
 
 fn main() -> ExitCode {
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         .all(|ok| ok),
         ["bench", ..] if cfg!(debug_assertions) => again_in_release(&args),
         ["bench", "ccd", ..] => finished(bench_ccd::run(&args[2..])),
+        ["bench", "levelset", rest @ ..] => finished(bench_levelset::run(rest)),
         _ => {
             eprint!("{USAGE}");
             false

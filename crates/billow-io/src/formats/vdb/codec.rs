@@ -122,6 +122,10 @@ impl<T: VdbValue> Codec<T> {
     }
 
     fn get_data(&self, from: &mut Cursor<'_>, n: usize) -> Result<Vec<T>> {
+        // OpenVDB writes nothing at all, not even a size, for an empty array in half precision.
+        if self.half && n == 0 {
+            return Ok(Vec::new());
+        }
         let width = if self.half { 2 } else { 4 };
         let size = n * T::NUMBERS * width;
         let bytes = if self.flags & (ZIP | BLOSC) == 0 {

@@ -43,50 +43,76 @@ impl March {
             let problem = format!("{} known flags for {} samples", known.len(), phi.values.len());
             return Err(LevelSetError::Mismatch { operation: "fast marching", problem });
         }
-        let limit = crate::error::positive("March", "limit", self.limit.min(f64::MAX))?;
-        let mut front = Front::new(phi, known, limit);
-        front.march();
-        if self.order == Order::Second {
-            front.second_pass();
-        }
-        front.store(phi);
+        let limit = self.checked_limit()?;
+        let padded = Padded::new(&phi.lattice);
+        let (t, flags) = padded.load(phi, known);
+        let mut front = Front::new(&padded, phi.lattice.spacing, limit, t, flags);
+        front.run(self.order);
+        padded.store(&front.t, limit, phi);
         Ok(())
     }
+
+    pub(crate) fn checked_limit(&self) -> Result<f64, LevelSetError> {
+        crate::error::positive("March", "limit", self.limit.min(f64::MAX))
+    }
+}
+
+/// Numbered samples that know their neighbours. A sample without one has a wall there.
+pub(crate) trait Samples {
+    /// The axes with more than one sample.
+    fn axes(&self) -> &[usize];
+    /// Number of the next sample along an axis.
+    fn neighbour(&self, p: usize, axis: usize, up: bool) -> usize;
 }
 
 /// Samples around the lattice that are never touched; two, for the long differences.
 const PAD: usize = 2;
-const KNOWN: u8 = 1;
-const WALL: u8 = 2;
-const INSIDE: u8 = 4;
+/// The value is given.
+pub(crate) const KNOWN: u8 = 1;
+/// Not a sample.
+pub(crate) const WALL: u8 = 2;
+/// On the inner side.
+pub(crate) const INSIDE: u8 = 4;
 const QUEUED: u8 = 8;
 
-/// Unsigned distances on the padded lattice, trial samples in buckets.
-struct Front {
+/// A lattice with walls all around.
+struct Padded {
     lattice: Lattice,
     strides: [usize; 3],
-    /// Which axes have more than one sample.
     axes: Vec<usize>,
-    t: Vec<f64>,
-    flags: Vec<u8>,
-    limit: f64,
-    /// Buckets in a ring, each with the samples that may finish in it.
-    ring: Vec<Vec<u32>>,
-    /// Samples in the order in which they were finished, for the second pass.
-    order: Vec<u32>,
 }
 
-impl Front {
-    fn new(phi: &ScalarGrid, known: &[bool], limit: f64) -> Self {
-        let lattice = phi.lattice;
-        let [px, py, pz] = lattice.dims.map(|d| d + 2 * PAD);
-        let mut t = vec![f64::INFINITY; px * py * pz];
-        let mut flags = vec![WALL; px * py * pz];
-        let [nx, ny, nz] = lattice.dims;
+impl Samples for Padded {
+    fn axes(&self) -> &[usize] {
+        &self.axes
+    }
+
+    #[inline(always)]
+    fn neighbour(&self, p: usize, axis: usize, up: bool) -> usize {
+        if up { p + self.strides[axis] } else { p - self.strides[axis] }
+    }
+}
+
+impl Padded {
+    fn new(lattice: &Lattice) -> Self {
+        let [px, py, _] = lattice.dims.map(|d| d + 2 * PAD);
+        let axes = (0..3).filter(|&a| lattice.dims[a] > 1).collect();
+        Self { lattice: *lattice, strides: [1, px, px * py], axes }
+    }
+
+    /// Number of the sample (0, j, k).
+    fn row(&self, j: usize, k: usize) -> usize {
+        PAD + self.strides[1] * (j + PAD) + self.strides[2] * (k + PAD)
+    }
+
+    /// Unsigned distances, infinite where unknown, and flags.
+    fn load(&self, phi: &ScalarGrid, known: &[bool]) -> (Vec<f64>, Vec<u8>) {
+        let [nx, ny, nz] = self.lattice.dims;
+        let n = self.strides[2] * (nz + 2 * PAD);
+        let (mut t, mut flags) = (vec![f64::INFINITY; n], vec![WALL; n]);
         for k in 0..nz {
             for j in 0..ny {
-                let to = PAD + px * (j + PAD + py * (k + PAD));
-                let from = lattice.index([0, j, k]);
+                let (to, from) = (self.row(j, k), self.lattice.index([0, j, k]));
                 for i in 0..nx {
                     let value = phi.values[from + i];
                     let inside = if value < 0.0 { INSIDE } else { 0 };
@@ -97,22 +123,53 @@ impl Front {
                 }
             }
         }
-        let axes = (0..3).filter(|&a| lattice.dims[a] > 1).collect();
-        Self {
-            lattice,
-            strides: [1, px, px * py],
-            axes,
-            t,
-            flags,
-            limit,
-            ring: Vec::new(),
-            order: Vec::new(),
+        (t, flags)
+    }
+
+    fn store(&self, t: &[f64], limit: f64, phi: &mut ScalarGrid) {
+        let [nx, ny, nz] = self.lattice.dims;
+        for k in 0..nz {
+            for j in 0..ny {
+                let (from, to) = (self.row(j, k), self.lattice.index([0, j, k]));
+                for i in 0..nx {
+                    let value = &mut phi.values[to + i];
+                    *value = t[from + i].min(limit).copysign(*value);
+                }
+            }
+        }
+    }
+}
+
+/// Unsigned distances, trial samples in buckets.
+pub(crate) struct Front<'a, S> {
+    samples: &'a S,
+    h: f64,
+    limit: f64,
+    pub(crate) t: Vec<f64>,
+    flags: Vec<u8>,
+    /// Buckets in a ring, each with the samples that may finish in it.
+    ring: Vec<Vec<u32>>,
+    /// Samples in the order in which they were finished, for the second pass.
+    order: Vec<u32>,
+}
+
+impl<'a, S: Samples> Front<'a, S> {
+    /// A front at the known samples. Unknown ones and walls must be infinite.
+    pub(crate) fn new(samples: &'a S, h: f64, limit: f64, t: Vec<f64>, flags: Vec<u8>) -> Self {
+        Self { samples, h, limit, t, flags, ring: Vec::new(), order: Vec::new() }
+    }
+
+    /// Marches outward.
+    pub(crate) fn run(&mut self, order: Order) {
+        self.march();
+        if order == Order::Second {
+            self.second_pass();
         }
     }
 
     /// First-order marching to the fixed point, bucket by bucket.
     fn march(&mut self) {
-        let h = self.lattice.spacing;
+        let h = self.h;
         // A little less than h/√3, so that rounding cannot hide a dependence; a trial value is at most its
         // smallest neighbour plus h, hence a handful of open buckets suffices.
         let width = h * 0.577;
@@ -154,13 +211,12 @@ impl Front {
     /// Lowers the neighbours of `p` where `p` helps; lowered ones join their bucket.
     fn relax_neighbours(&mut self, p: usize, width: f64, current: usize, batch: &mut Vec<u32>) {
         let own = self.t[p];
-        for side in 0..2 * self.axes.len() {
-            let stride = self.strides[self.axes[side / 2]];
-            let q = if side % 2 == 0 { p - stride } else { p + stride };
+        for side in 0..2 * self.samples.axes().len() {
+            let q = self.samples.neighbour(p, self.samples.axes()[side / 2], side % 2 == 1);
             if self.flags[q] & (KNOWN | WALL) != 0 || self.t[q] <= own {
                 continue;
             }
-            let t = first_order(self.upwind(q), self.lattice.spacing);
+            let t = first_order(self.upwind(q), self.h);
             if t < self.t[q] && t <= self.limit {
                 let bucket = ((t / width) as usize).max(current);
                 let waits =
@@ -179,9 +235,9 @@ impl Front {
     /// The smaller neighbour along each axis.
     fn upwind(&self, q: usize) -> [f64; 3] {
         let mut a = [f64::INFINITY; 3];
-        for &axis in &self.axes {
-            let s = self.strides[axis];
-            a[axis] = self.t[q - s].min(self.t[q + s]);
+        for &axis in self.samples.axes() {
+            let [below, above] = [false, true].map(|up| self.t[self.samples.neighbour(q, axis, up)]);
+            a[axis] = below.min(above);
         }
         a
     }
@@ -211,15 +267,16 @@ impl Front {
     /// The largest root of Σ αₐ²(T − bₐ)² = h² over the axes with an upwind neighbour: α = 1 and b = T₁ to first
     /// order, α = 3/2 and b = (4T₁ − T₂)/3 to second.
     fn second_order(&self, first: &[f64], p: usize) -> f64 {
-        let h = self.lattice.spacing;
+        let h = self.h;
         let mut terms = [(0.0, f64::INFINITY); 3];
-        for &axis in &self.axes {
-            let s = self.strides[axis] as isize;
-            let s = if first[p - s as usize] < first[p + s as usize] { -s } else { s };
-            let (near, far) = (p.wrapping_add_signed(s), p.wrapping_add_signed(2 * s));
+        for &axis in self.samples.axes() {
+            let [below, above] = [false, true].map(|up| self.samples.neighbour(p, axis, up));
+            let up = first[below] >= first[above];
+            let near = if up { above } else { below };
             if first[near] >= first[p] {
                 continue;
             }
+            let far = self.samples.neighbour(near, axis, up);
             let (t1, mut t2) = (self.t[near], self.t[far]);
             if (self.flags[far] ^ self.flags[p]) & INSIDE != 0 {
                 t2 = -t2;
@@ -247,19 +304,5 @@ impl Front {
             t = terms[0].1 + (b + d.sqrt()) / a;
         }
         if t.is_finite() { t } else { first[p] }
-    }
-
-    fn store(&self, phi: &mut ScalarGrid) {
-        let [nx, ny, nz] = self.lattice.dims;
-        for k in 0..nz {
-            for j in 0..ny {
-                let from = PAD + self.strides[1] * (j + PAD) + self.strides[2] * (k + PAD);
-                let to = self.lattice.index([0, j, k]);
-                for i in 0..nx {
-                    let value = &mut phi.values[to + i];
-                    *value = self.t[from + i].min(self.limit).copysign(*value);
-                }
-            }
-        }
     }
 }

@@ -10,6 +10,8 @@ pub use interface::interface_distances;
 pub use marching::{March, Order};
 pub use sweeping::{Sweep, SweepReport};
 
+pub(crate) use marching::{Front, INSIDE, KNOWN, Samples, WALL};
+
 use crate::LevelSetError;
 use crate::dense::ScalarGrid;
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@
 
 mod directory;
 mod layout;
+mod march;
 mod sample;
 mod stencil;
 mod sweep;

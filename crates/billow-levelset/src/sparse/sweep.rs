@@ -76,7 +76,7 @@ impl SparseGrid {
     }
 
     /// Replaces values next to the surface by distances measured along the axes, all others by ± the half width.
-    fn reset_to_interface(&mut self) {
+    pub(super) fn reset_to_interface(&mut self) {
         let values = match self.edge() {
             4 => self.interface_values::<4>(),
             _ => self.interface_values::<8>(),

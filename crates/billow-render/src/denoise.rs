@@ -20,6 +20,8 @@ const ALBEDO: f32 = 0.02;
 const COVERAGE: f32 = 0.05;
 /// Relative difference of depth, beyond the slope of the surface, that separates surfaces.
 const DEPTH: f32 = 0.02;
+/// Squared deviations of the guides that count as their own noise.
+const GUIDE_DEVIATIONS: f32 = 6.0;
 /// Colours darker than this are not divided out.
 const DARKEST: f32 = 0.01;
 
@@ -30,6 +32,8 @@ struct Guide {
     colour: Vec4,
     /// Change of depth from pixel to pixel along x and y.
     slope: [f32; 2],
+    /// Variances of normal, colour, depth and coverage.
+    noise: Vec4,
 }
 
 /// Smooths the picture in place.
@@ -83,6 +87,7 @@ fn guides(picture: &Picture) -> Vec<Guide> {
                 steep(depth(x.saturating_sub(1), y), here, depth(x + 1, y)),
                 steep(depth(x, y.saturating_sub(1)), here, depth(x, y + 1)),
             ],
+            noise: Vec4::from_array(picture.guide_noise[k]),
         }
     })
 }
@@ -157,11 +162,15 @@ impl Guide {
     fn distance(&self, other: &Self, offset: [i32; 2]) -> f32 {
         let normal = self.normal - other.normal;
         let colour = self.colour - other.colour;
-        let n2 = normal.x * normal.x + normal.y * normal.y + normal.z * normal.z;
-        let c2 = colour.x * colour.x + colour.y * colour.y + colour.z * colour.z;
+        // Differences that the guides' own noise explains do not count.
+        let noise = (self.noise + other.noise) * GUIDE_DEVIATIONS;
+        let n2 = (normal.x * normal.x + normal.y * normal.y + normal.z * normal.z - noise.x).max(0.0);
+        let c2 = (colour.x * colour.x + colour.y * colour.y + colour.z * colour.z - noise.y).max(0.0);
+        let covered = (colour.w * colour.w - noise.w).max(0.0);
         let along = (self.slope[0] * offset[0] as f32 + self.slope[1] * offset[1] as f32).abs();
-        let depth = normal.w.abs() / (2.0 * along + DEPTH * self.normal.w.abs() + 1e-9);
-        n2 / NORMAL + c2 / ALBEDO + colour.w * colour.w / COVERAGE + depth.min(100.0)
+        let apart = (normal.w * normal.w - noise.z).max(0.0).sqrt();
+        let depth = apart / (2.0 * along + DEPTH * self.normal.w.abs() + 1e-9);
+        n2 / NORMAL + c2 / ALBEDO + covered / COVERAGE + depth.min(100.0)
     }
 }
 

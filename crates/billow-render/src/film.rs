@@ -51,6 +51,8 @@ struct Pixel {
     coverage: f32,
     /// Sum of squared brightness.
     squares: f32,
+    /// Sums of squared normals, colours and distances.
+    guide_squares: Vec3,
     samples: u32,
 }
 
@@ -64,6 +66,8 @@ impl Pixel {
         self.depth += seen.depth;
         self.coverage += seen.coverage;
         self.squares += luminance(radiance).powi(2);
+        self.guide_squares +=
+            Vec3::new(seen.normal.length_squared(), seen.albedo.length_squared(), seen.depth * seen.depth);
         self.samples += 1;
     }
 
@@ -72,6 +76,19 @@ impl Pixel {
         let n = self.samples.max(1) as f32;
         let mean = luminance(self.radiance) / n;
         (self.squares / n - mean * mean).max(0.0) / (n - 1.0).max(1.0)
+    }
+
+    /// Variances of the mean normal, colour, distance and coverage.
+    fn guide_noise(&self) -> [f32; 4] {
+        let n = self.samples.max(1) as f32;
+        let means = Vec3::new(
+            (self.normal / n).length_squared(),
+            (self.albedo / n).length_squared(),
+            (self.depth / n).powi(2),
+        );
+        let spread = (self.guide_squares / n - means).max(Vec3::ZERO) / (n - 1.0).max(1.0);
+        let coverage = self.coverage / n;
+        [spread.x, spread.y, spread.z, coverage * (1.0 - coverage) / (n - 1.0).max(1.0)]
     }
 
     fn noise(&self) -> f32 {
@@ -180,6 +197,7 @@ fn assemble(width: u32, height: u32, tiles: &[Tile]) -> Picture {
             picture.depth[at] = p.depth / n;
             picture.coverage[at] = p.coverage / n;
             picture.variance[at] = p.variance();
+            picture.guide_noise[at] = p.guide_noise();
             picture.samples += u64::from(p.samples);
         }
     }

@@ -80,11 +80,14 @@ pub(crate) fn trace(
 impl Path<'_> {
     /// One segment of the path; returns the next ray unless the path ends.
     fn advance(&mut self, ray: &Ray, scratch: &mut Scratch) -> Option<Ray> {
-        let choices = self.sampler.pair();
-        let meeting = self.world.meet(ray, choices.x, scratch);
+        let choice = self.sampler.one();
+        let meeting = self.world.meet(ray, scratch);
         let t_surface = meeting.as_ref().map_or(f32::INFINITY, |m| m.t);
         if let Some((t, fog)) = self.first_collision(ray, t_surface) {
             self.collect_lamps(ray, t);
+            if self.bounces >= self.settings.bounces {
+                return None;
+            }
             return self.scatter_in_fog(ray, t, fog, scratch);
         }
         if let Some(medium) = &self.medium
@@ -93,13 +96,20 @@ impl Path<'_> {
             self.throughput *= medium.transmittance(t_surface);
         }
         self.collect_lamps(ray, t_surface);
+        let light = if self.straight { 1.0 } else { self.world.dome.light };
         let Some(meeting) = meeting else {
-            let light = if self.straight { 1.0 } else { self.world.dome.light };
             self.add(self.world.dome.radiance(ray.direction) * light);
             return None;
         };
+        if meeting.opacity < 1.0 {
+            self.add(self.world.dome.radiance(ray.direction) * (light * (1.0 - meeting.opacity)));
+            self.throughput *= meeting.opacity;
+        }
         self.add(meeting.material.emission);
-        self.scatter_at(ray, &meeting, choices.y, scratch)
+        if self.bounces >= self.settings.bounces {
+            return None;
+        }
+        self.scatter_at(ray, &meeting, choice, scratch)
     }
 
     /// Adds light at the end of the current throughput; what arrives indirectly is limited against lone bright dots.
@@ -185,7 +195,8 @@ impl Path<'_> {
     ) -> Option<Ray> {
         let local = Local::new(ray, meeting);
         if local.bsdf.can_be_lit() || !self.straight {
-            self.guide.get_or_insert((local.bsdf.guide(), local.basis.z, meeting.t));
+            let albedo = Vec3::ONE.lerp(local.bsdf.guide(), meeting.opacity);
+            self.guide.get_or_insert((albedo, local.basis.z * meeting.opacity, meeting.t));
         }
         if local.bsdf.can_be_lit() {
             self.light(&local, ray.time, scratch);
@@ -249,7 +260,7 @@ impl Path<'_> {
     /// Counts a bounce; false when the path ends.
     fn go_on(&mut self, choice: f32) -> bool {
         self.bounces += 1;
-        if self.bounces > self.settings.bounces || self.throughput.max_element() <= 0.0 {
+        if self.throughput.max_element() <= 0.0 {
             return false;
         }
         if self.bounces >= ROULETTE_FROM {

@@ -19,6 +19,8 @@ pub struct Picture {
     pub coverage: Vec<f32>,
     /// Variance of the pixel's mean brightness.
     pub variance: Vec<f32>,
+    /// Variances of the mean normal, colour, distance and coverage, where edges and motion mix surfaces.
+    pub guide_noise: Vec<[f32; 4]>,
     /// Samples taken in all.
     pub samples: u64,
 }
@@ -36,6 +38,7 @@ impl Picture {
             depth: vec![0.0; n],
             coverage: vec![0.0; n],
             variance: vec![0.0; n],
+            guide_noise: vec![[0.0; 4]; n],
             samples: 0,
         }
     }

@@ -169,6 +169,11 @@ impl Scene {
         &self.resolved.checks
     }
 
+    /// How it is shown.
+    pub fn look(&self) -> &billow_render::Look {
+        &self.resolved.look
+    }
+
     /// Where the scene wants its run directory, if it says so.
     pub fn output_directory(&self) -> Option<&Path> {
         self.resolved.output.directory.as_deref()

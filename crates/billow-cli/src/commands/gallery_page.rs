@@ -72,7 +72,7 @@ fn show(
     let reader = Reader::open(run)?;
     let all = reader.frames().to_vec();
     let (frames, fps) = (all.last().copied().unwrap_or(0), reader.manifest().fps);
-    let base = if preview { Settings::preview() } else { Settings { samples: 256, ..Settings::default() } };
+    let base = if preview { Settings::preview() } else { Settings { samples: 64, ..Settings::default() } };
     let plan = Plan {
         frames: Sheet::choose(COLUMNS, ROWS, all.len()).into_iter().map(|k| all[k]).collect(),
         settings: Settings { width: SIZE[0], height: SIZE[1], ..base },

@@ -67,7 +67,7 @@ pub(super) fn finish(report: &RunReport, output: Output) -> Result<(), Failure> 
             report.last, report.target
         )));
     }
-    output.say(format!("next: billow view {dir}    billow check {dir}    billow export {dir} --format usd"));
+    output.say(format!("next: billow view {dir}    billow render {dir}    billow check {dir}"));
     output.result(&summary::json(report));
     Ok(())
 }

@@ -10,4 +10,3 @@ mod fuzz;
 mod kill;
 mod meshes;
 mod samples;
-mod vdb;

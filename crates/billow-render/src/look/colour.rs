@@ -60,7 +60,8 @@ pub(crate) fn encode_srgb(c: f32) -> f32 {
 
 impl Serialize for Colour {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        // Through its shortest decimal form: 0.3 stays 0.3 in double precision.
+        self.0.map(|c| c.to_string().parse::<f64>().unwrap_or_else(|_| f64::from(c))).serialize(serializer)
     }
 }
 

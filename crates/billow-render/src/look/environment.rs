@@ -17,7 +17,7 @@ pub struct Sky {
 
 impl Default for Sky {
     fn default() -> Self {
-        Self { zenith: Colour([0.36, 0.47, 0.66]), horizon: Colour([0.80, 0.83, 0.87]), light: 0.55 }
+        Self { zenith: Colour([0.30, 0.42, 0.64]), horizon: Colour([0.62, 0.66, 0.71]), light: 0.7 }
     }
 }
 

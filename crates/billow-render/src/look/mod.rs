@@ -23,13 +23,16 @@ use std::collections::BTreeMap;
 #[serde(default, deny_unknown_fields)]
 pub struct Look {
     /// Where the viewer stands; what is left open is framed automatically.
+    #[serde(skip_serializing_if = "is_default")]
     pub camera: Camera,
     /// Lights by name. None at all means three-point light around the subject.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lights: BTreeMap<String, Light>,
     /// The surroundings.
+    #[serde(skip_serializing_if = "is_default")]
     pub sky: Sky,
     /// The ground.
+    #[serde(skip_serializing_if = "is_default")]
     pub ground: Ground,
     /// Surfaces by object name; objects not named here get a finish and colour by their kind and order.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,6 +57,11 @@ impl Look {
         }
         found
     }
+}
+
+/// Keeps manifests short: what is as usual is left out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Notes a value outside its range.

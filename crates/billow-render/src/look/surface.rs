@@ -56,8 +56,10 @@ pub struct Surface {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
     /// Leaves the object out.
+    #[serde(skip_serializing_if = "super::is_default")]
     pub hidden: bool,
     /// Keeps facets flat instead of smoothing normals over them.
+    #[serde(skip_serializing_if = "super::is_default")]
     pub flat: bool,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Triangles {
     triangles: Vec<[u32; 3]>,
     positions: Vec<[f32; 3]>,
     displacements: Vec<[f32; 3]>,
-    normals: Vec<[f32; 3]>,
+    normals: Normals,
     /// Material coordinates per vertex; empty means the positions themselves.
     material: Vec<[f32; 3]>,
 }
@@ -38,13 +38,57 @@ pub(crate) struct MeshSource {
     pub(crate) displacements: Vec<[f32; 3]>,
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) material: Vec<[f32; 3]>,
-    /// Flat facets instead of smooth normals.
-    pub(crate) flat: bool,
+    /// Where the surface is smooth.
+    pub(crate) smooth: Smooth,
+}
+
+/// Which edges look smooth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Smooth {
+    /// None: flat facets.
+    Nowhere,
+    /// Those whose facets turn by less than [`CREASE`]; sharper ones are creases.
+    BelowCrease,
+    /// All, as on cloth.
+    Everywhere,
+}
+
+/// Cosine of the angle between facets that makes an edge a crease: 40°.
+const CREASE: f32 = 0.766;
+
+/// Smooth normals.
+#[derive(Debug)]
+enum Normals {
+    Facets,
+    /// Per vertex.
+    Vertices(Vec<[f32; 3]>),
+    /// Per corner of each triangle.
+    Corners(Vec<[[f32; 3]; 3]>),
+}
+
+impl Normals {
+    fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]], smooth: Smooth) -> Self {
+        match smooth {
+            Smooth::Nowhere => Self::Facets,
+            Smooth::Everywhere => Self::Vertices(vertex_normals(positions, triangles)),
+            Smooth::BelowCrease => Self::Corners(corner_normals(positions, triangles)),
+        }
+    }
+
+    /// Normals at the corners of a triangle; none for flat facets.
+    #[inline]
+    fn of(&self, triangle: usize, ids: [u32; 3]) -> Option<[Vec3; 3]> {
+        match self {
+            Self::Facets => None,
+            Self::Vertices(list) => Some(ids.map(|v| Vec3::from_array(list[v as usize]))),
+            Self::Corners(list) => Some(list[triangle].map(Vec3::from_array)),
+        }
+    }
 }
 
 impl Triangles {
     pub(crate) fn new(source: MeshSource) -> Self {
-        let MeshSource { positions, displacements, triangles, material, flat } = source;
+        let MeshSource { positions, displacements, triangles, material, smooth } = source;
         let corner = |v: u32| Vec3::from_array(positions[v as usize]);
         let moved =
             |v: u32| corner(v) + displacements.get(v as usize).map_or(Vec3::ZERO, |d| Vec3::from_array(*d));
@@ -59,7 +103,7 @@ impl Triangles {
         };
         let quads = pack(&positions);
         let motion = if displacements.is_empty() { Vec::new() } else { pack(&displacements) };
-        let normals = if flat { Vec::new() } else { vertex_normals(&positions, &triangles) };
+        let normals = Normals::new(&positions, &triangles, smooth);
         Self { bvh, quads, motion, triangles, positions, displacements, normals, material }
     }
 
@@ -69,15 +113,16 @@ impl Triangles {
 
     #[inline]
     pub(crate) fn intersect(&self, ray: &Ray, any: bool, stack: &mut Stack) -> Option<Hit> {
+        let shear = Shear::new(ray);
         if self.motion.is_empty() {
-            self.trace(ray, any, stack, |quad, _| quad.corners)
-        } else {
-            let time = Vec4::splat(ray.time);
-            self.trace(ray, any, stack, |quad, b| {
-                let motion = &self.motion[b].corners;
-                std::array::from_fn(|c| std::array::from_fn(|x| quad.corners[c][x] + motion[c][x] * time))
-            })
+            return self.trace(ray, any, stack, |b, t_max| shear.intersect(&self.quads[b].corners, t_max));
         }
+        let time = Vec4::splat(ray.time);
+        self.trace(ray, any, stack, |b, t_max| {
+            let (still, motion) = (&self.quads[b].corners, &self.motion[b].corners);
+            let now = std::array::from_fn(|c| std::array::from_fn(|x| still[c][x] + motion[c][x] * time));
+            shear.intersect(&now, t_max)
+        })
     }
 
     #[inline(always)]
@@ -86,14 +131,11 @@ impl Triangles {
         ray: &Ray,
         any: bool,
         stack: &mut Stack,
-        corners: impl Fn(&Quad, usize) -> [[Vec4; 3]; 3],
+        test: impl Fn(usize, f32) -> Option<(usize, f32, Vec2)>,
     ) -> Option<Hit> {
-        let shear = Shear::new(ray);
         let mut best: Option<Hit> = None;
         self.bvh.visit(&slabs(ray), ray.t_max, stack, |b, t_max| {
-            let Some((lane, t, uv)) = shear.intersect(&corners(&self.quads[b], b), t_max) else {
-                return t_max;
-            };
+            let Some((lane, t, uv)) = test(b, t_max) else { return t_max };
             best = Some(Hit { t, primitive: self.bvh.blocks[b][lane], uv });
             if any { -1.0 } else { t }
         });
@@ -111,10 +153,9 @@ impl Triangles {
             true => blend(ids.map(|v| Vec3::from_array(self.positions[v as usize])), weights),
             false => blend(ids.map(|v| Vec3::from_array(self.material[v as usize])), weights),
         };
-        if self.normals.is_empty() {
+        let Some(normals) = self.normals.of(hit.primitive as usize, ids) else {
             return Point { position, lifted: position, facet, normal: facet, material };
-        }
-        let normals = ids.map(|v| Vec3::from_array(self.normals[v as usize]));
+        };
         let normal = blend(normals, weights).normalize_or(facet);
         let side = if ray.direction.dot(facet) > 0.0 { -1.0 } else { 1.0 };
         Point { position, lifted: lift(position, corners, normals, weights, side), facet, normal, material }
@@ -239,18 +280,55 @@ fn lift(p: Vec3, corners: [Vec3; 3], normals: [Vec3; 3], weights: [f32; 3], side
     p - (shift(0) + shift(1) + shift(2))
 }
 
-/// Normals weighted by the angle at each corner, which does not depend on how the surface is cut into triangles.
+/// Unit normal of a triangle and its angles, by which normals are weighted: the mean then does not depend on how the
+/// surface is cut into triangles.
+fn facet(positions: &[[f32; 3]], t: [u32; 3]) -> (Vec3, [f32; 3]) {
+    let p = t.map(|v| Vec3::from_array(positions[v as usize]));
+    let n = (p[1] - p[0]).cross(p[2] - p[0]).normalize_or_zero();
+    (n, std::array::from_fn(|k| corner_angle(p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k])))
+}
+
+/// Mean normals over all triangles at a vertex.
 fn vertex_normals(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[f32; 3]> {
     let mut normals = vec![Vec3::ZERO; positions.len()];
     for t in triangles {
-        let p = t.map(|v| Vec3::from_array(positions[v as usize]));
-        let n = (p[1] - p[0]).cross(p[2] - p[0]).normalize_or_zero();
+        let (n, angles) = facet(positions, *t);
         for k in 0..3 {
-            let (a, b) = (p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]);
-            normals[t[k] as usize] += n * corner_angle(a, b);
+            normals[t[k] as usize] += n * angles[k];
         }
     }
     normals.into_iter().map(|n| n.normalize_or_zero().to_array()).collect()
+}
+
+/// Mean normals over the triangles at a vertex that turn little against the one the corner belongs to.
+fn corner_normals(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[[f32; 3]; 3]> {
+    let facets = par::map(triangles.len(), |k| facet(positions, triangles[k]));
+    let mut starts = vec![0u32; positions.len() + 1];
+    for v in triangles.iter().flatten() {
+        starts[*v as usize + 1] += 1;
+    }
+    for v in 1..starts.len() {
+        starts[v] += starts[v - 1];
+    }
+    let mut next = starts.clone();
+    let mut around = vec![(0u32, 0u8); 3 * triangles.len()];
+    for (t, ids) in triangles.iter().enumerate() {
+        for (corner, v) in ids.iter().enumerate() {
+            around[next[*v as usize] as usize] = (t as u32, corner as u8);
+            next[*v as usize] += 1;
+        }
+    }
+    par::map(triangles.len(), |t| {
+        let own = facets[t].0;
+        triangles[t].map(|v| {
+            let near = &around[starts[v as usize] as usize..starts[v as usize + 1] as usize];
+            let sum = near.iter().fold(Vec3::ZERO, |sum, (other, corner)| {
+                let (n, angles) = &facets[*other as usize];
+                if n.dot(own) > CREASE { sum + *n * angles[*corner as usize] } else { sum }
+            });
+            sum.normalize_or(own).to_array()
+        })
+    })
 }
 
 fn corner_angle(a: Vec3, b: Vec3) -> f32 {
@@ -276,7 +354,13 @@ mod tests {
         }
         let displacements = if moving { positions.iter().map(|_| point(0.2)).collect() } else { Vec::new() };
         let triangles = (0..n).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
-        Triangles::new(MeshSource { positions, displacements, triangles, material: Vec::new(), flat: false })
+        Triangles::new(MeshSource {
+            positions,
+            displacements,
+            triangles,
+            material: Vec::new(),
+            smooth: Smooth::Everywhere,
+        })
     }
 
     fn random_ray(s: &mut crate::sample::Stream) -> Ray {
@@ -358,7 +442,7 @@ mod tests {
             displacements: Vec::new(),
             triangles,
             material: Vec::new(),
-            flat: true,
+            smooth: Smooth::Nowhere,
         });
         let mut stack = new_stack();
         for target in targets {
@@ -366,6 +450,26 @@ mod tests {
             let ray =
                 Ray { origin, direction: (target - origin).normalize(), t_max: f32::INFINITY, time: 0.0 };
             assert!(mesh.intersect(&ray, false, &mut stack).is_some(), "{target}");
+        }
+    }
+
+    /// On a cube every corner keeps its facet's normal; on a finely cut sphere creases change nothing.
+    #[test]
+    fn creases_stay_sharp_and_round_surfaces_stay_smooth() {
+        let single = |mesh: &billow_geom::TriMesh| -> Vec<[f32; 3]> {
+            mesh.positions.iter().map(|p| p.as_vec3().to_array()).collect()
+        };
+        let cube = billow_geom::shapes::cuboid(billow_num::Vec3::ONE, [2, 2, 2]).unwrap();
+        for (t, normals) in cube.triangles.iter().zip(corner_normals(&single(&cube), &cube.triangles)) {
+            let n = facet(&single(&cube), *t).0;
+            assert!(normals.iter().all(|m| Vec3::from_array(*m).distance(n) < 1e-6));
+        }
+        let ball = billow_geom::shapes::icosphere(1.0, 8).unwrap();
+        let smooth = vertex_normals(&single(&ball), &ball.triangles);
+        for (t, normals) in ball.triangles.iter().zip(corner_normals(&single(&ball), &ball.triangles)) {
+            for (v, n) in t.iter().zip(normals) {
+                assert!(Vec3::from_array(n).distance(Vec3::from_array(smooth[*v as usize])) < 1e-5);
+            }
         }
     }
 
@@ -381,7 +485,7 @@ mod tests {
             displacements: Vec::new(),
             triangles,
             material: Vec::new(),
-            flat: false,
+            smooth: Smooth::Everywhere,
         });
         let ray =
             Ray { origin: Vec3::splat(2.0), direction: Vec3::splat(-1.0).normalize(), t_max: 9.0, time: 0.0 };

@@ -1,10 +1,11 @@
 //! Shapes from the objects of a frame, checked; unchanged meshes keep their hierarchy from frame to frame.
 
+use super::survey::Kind;
 use super::{Fog, GridKind, Object, Placement, Quat, Record, Shape, Surface, Vec3};
 use crate::shape::capsules::Capsules;
 use crate::shape::levelset::LevelSet;
 use crate::shape::spheres::Spheres;
-use crate::shape::triangles::{MeshSource, Triangles};
+use crate::shape::triangles::{MeshSource, Smooth, Triangles};
 use billow_geom::mesh::TetTopology;
 use billow_io::{Domain, Grid, Shape as Stored, Values};
 use billow_num::par;
@@ -35,7 +36,7 @@ pub(super) struct Sizes<'a> {
 struct Entry {
     positions: Arc<Vec<billow_num::Vec3>>,
     elements: Elements,
-    flat: bool,
+    smooth: Smooth,
     shape: Arc<Shape>,
     used: bool,
 }
@@ -101,10 +102,14 @@ impl Cache {
         positions: &Arc<Vec<billow_num::Vec3>>,
         elements: &Elements,
     ) -> Result<Option<Arc<Shape>>, String> {
-        let flat = sizes.surface.flat;
+        let smooth = match (sizes.surface.flat, record.kind) {
+            (true, _) => Smooth::Nowhere,
+            (false, Kind::Deforming) => Smooth::Everywhere,
+            (false, _) => Smooth::BelowCrease,
+        };
         let displacements = moment.displacements(positions)?;
         let known = |e: &&mut Entry| {
-            Arc::ptr_eq(&e.positions, positions) && e.elements.same(elements) && e.flat == flat
+            Arc::ptr_eq(&e.positions, positions) && e.elements.same(elements) && e.smooth == smooth
         };
         if displacements.is_empty()
             && let Some(entry) = self.entries.iter_mut().find(known)
@@ -119,13 +124,13 @@ impl Cache {
         let still = displacements.is_empty();
         let material = material_coordinates(moment.object, record, positions)?;
         let opened = opening_positions(moment, positions, &displacements)?;
-        let source = MeshSource { positions: opened, displacements, triangles, material, flat };
+        let source = MeshSource { positions: opened, displacements, triangles, material, smooth };
         let shape = Arc::new(Shape::Triangles(Triangles::new(source)));
         if still {
             let entry = Entry {
                 positions: Arc::clone(positions),
                 elements: elements.clone(),
-                flat,
+                smooth,
                 shape: Arc::clone(&shape),
                 used: true,
             };

@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// Static objects more than this many times larger than what moves are a backdrop and do not count for framing.
 const BACKDROP: f64 = 2.5;
 
+/// Level sheets at rest with at least this share of everything else's size are the ground.
+const FLOOR: f64 = 0.8;
+
 /// What is known about an object over the frames surveyed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
@@ -206,31 +209,21 @@ impl Survey {
         })
     }
 
-    /// A large level sheet at rest is drawn as the ground.
+    /// A large level sheet at rest below everything else is drawn as the ground.
     fn find_floor(&mut self) {
-        let others = |name: &str| {
-            self.records
-                .iter()
-                .filter(|(other, r)| *other != name && r.plane.is_none())
-                .fold(Reach::default(), |all, (_, r)| all.union(r.reach))
-                .size()
-        };
-        let floors: Vec<String> = self
+        let others = self
             .records
-            .iter()
-            .filter(|(name, r)| {
-                let level = r.facing.is_some_and(|n| n.dot(self.up).abs() > 0.9999);
-                r.kind == Kind::Static
-                    && level
-                    && r.reach.size() > BACKDROP * others(name)
-                    && others(name) > 0.0
-            })
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in floors {
-            if let Some(record) = self.records.get_mut(&name) {
-                record.is_floor = true;
-            }
+            .values()
+            .filter(|r| !(r.kind == Kind::Static && r.plane.is_some()))
+            .fold(Reach::default(), |all, r| all.union(r.reach));
+        let slack = 1e-3 * others.size();
+        for record in self.records.values_mut() {
+            let level = record.facing.is_some_and(|n| n.dot(self.up).abs() > 0.9999);
+            record.is_floor = record.kind == Kind::Static
+                && level
+                && !others.is_empty()
+                && record.reach.lowest <= others.lowest + slack
+                && record.reach.size() > FLOOR * others.size();
         }
     }
 
@@ -251,7 +244,8 @@ impl Survey {
 
     fn ground_height(&self, reach: &Reach) -> f64 {
         let floor = self.records.values().find(|r| r.is_floor).map(|r| r.reach.lowest);
-        self.look.ground.height.or(floor).unwrap_or(reach.lowest)
+        // A hair below the lowest point: what stands on the ground must not share its plane.
+        self.look.ground.height.or(floor).unwrap_or(reach.lowest - 2e-4 * reach.size())
     }
 
     /// Position, axes and distance of focus.

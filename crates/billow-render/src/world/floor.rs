@@ -18,9 +18,9 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// Where a ray meets the floor; `u` decides where it is fading.
+    /// Where a ray meets the floor, and how much of it is there.
     #[inline]
-    pub(crate) fn meet(&self, ray: &Ray, u: f32) -> Option<(f32, Point)> {
+    pub(crate) fn meet(&self, ray: &Ray) -> Option<(f32, Point, f32)> {
         let down = ray.direction.dot(self.up);
         let above = ray.origin.dot(self.up) - self.height;
         let t = -above / down;
@@ -29,11 +29,10 @@ impl Floor {
         }
         let position = ray.origin + ray.direction * t;
         let position = position + self.up * (self.height - position.dot(self.up));
-        if u > self.opacity(position) {
-            return None;
-        }
+        let opacity = self.opacity(position);
         let facet = self.up;
-        Some((t, Point { position, lifted: position, facet, normal: facet, material: position }))
+        let point = Point { position, lifted: position, facet, normal: facet, material: position };
+        (opacity > 0.0).then_some((t, point, opacity))
     }
 
     #[inline]

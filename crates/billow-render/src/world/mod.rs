@@ -120,6 +120,8 @@ pub(crate) struct Meeting<'a> {
     pub(crate) t: f32,
     pub(crate) point: Point,
     pub(crate) material: &'a Material,
+    /// Share of the surface that is there; the sky shows through the rest of a fading floor.
+    pub(crate) opacity: f32,
 }
 
 /// Waiting nodes of both levels, kept between rays.
@@ -182,18 +184,18 @@ impl World {
         best
     }
 
-    /// The first surface a ray meets; `u` decides whether it passes the fading edge of the floor.
-    pub(crate) fn meet(&self, ray: &Ray, u: f32, scratch: &mut Scratch) -> Option<Meeting<'_>> {
+    /// The first surface a ray meets.
+    pub(crate) fn meet(&self, ray: &Ray, scratch: &mut Scratch) -> Option<Meeting<'_>> {
         let found = self.first_instance(ray, false, scratch);
         let t_max = found.as_ref().map_or(ray.t_max, |(_, hit)| hit.t);
         if let Some(floor) = &self.floor
-            && let Some((t, point)) = floor.meet(&Ray { t_max, ..*ray }, u)
+            && let Some((t, point, opacity)) = floor.meet(&Ray { t_max, ..*ray })
         {
-            return Some(Meeting { t, point, material: &floor.material });
+            return Some(Meeting { t, point, material: &floor.material, opacity });
         }
         found.map(|(k, hit)| {
             let instance = &self.instances[k as usize];
-            Meeting { t: hit.t, point: instance.point(ray, &hit), material: &instance.material }
+            Meeting { t: hit.t, point: instance.point(ray, &hit), material: &instance.material, opacity: 1.0 }
         })
     }
 
@@ -207,7 +209,7 @@ impl World {
         scratch: &mut Scratch,
     ) -> Vec3 {
         if let Some(floor) = &self.floor
-            && floor.meet(ray, 0.5).is_some()
+            && floor.meet(ray).is_some()
         {
             return Vec3::ZERO;
         }

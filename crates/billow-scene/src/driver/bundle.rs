@@ -8,6 +8,7 @@ use super::report::RunError;
 use crate::read::files::Files;
 use crate::scene::{Loader, Scene, SceneSources};
 use billow_io::cache::{ManifestHeader, Reader, SceneText, UpAxis, Writer};
+use billow_render::Look;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ struct Stored {
     files: Vec<(String, String)>,
     /// Fingerprint of everything the scene was read from, in hexadecimal.
     fingerprint: String,
+    /// How the run is shown; the renderer finds it under [`Look::MANIFEST_KEY`].
+    #[serde(default)]
+    look: Look,
 }
 
 /// This program's version.
@@ -39,6 +43,7 @@ pub(crate) fn header(scene: &Scene, plan: &Plan) -> ManifestHeader {
         overrides: sources.overrides.clone(),
         files: others(sources).into_iter().map(|(path, name, _)| (text(path), name)).collect(),
         fingerprint: format!("{:016x}", sources.fingerprint()),
+        look: scene.look().clone(),
     };
     let mut texts: Vec<SceneText> = Vec::new();
     for (path, bytes) in sources.files.all().iter().filter(|(path, _)| is_scene(path, sources)) {

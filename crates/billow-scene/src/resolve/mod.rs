@@ -2,6 +2,7 @@
 
 mod body;
 mod check;
+mod look;
 mod mesh;
 mod start;
 
@@ -26,6 +27,7 @@ pub(crate) struct Resolved {
     pub(crate) bodies: Vec<Body>,
     pub(crate) output: Output,
     pub(crate) checks: Vec<Check>,
+    pub(crate) look: billow_render::Look,
 }
 
 /// Validates everything a single table cannot know. Problems go to the log.
@@ -36,6 +38,7 @@ pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> O
     let bodies = body::bodies(table, &meshes, &parameters, &timing, log);
     let output = output(&table.output.value, &table.body, log);
     let checks = check::checks(table, &bodies, &parameters, log);
+    let look = look::look(table, log);
     if log.has_errors() {
         return None;
     }
@@ -43,7 +46,7 @@ pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> O
     if output.on_crossing != OnCrossing::Off {
         start::check_start(table, &bodies, &timing, &output, log);
     }
-    Some(Resolved { timing, bodies, output, checks })
+    Some(Resolved { timing, bodies, output, checks, look })
 }
 
 /// Names for formulas; those the language already uses are refused.

@@ -1,5 +1,6 @@
 //! The tables of a scene file, as written: the one place where keys, defaults, units and ranges are declared.
 
+pub(crate) mod look;
 mod shape;
 
 pub(crate) use shape::{AnyMesh, ShapeTable};
@@ -9,6 +10,7 @@ use crate::read::declare::{At, choice, table};
 use crate::read::keyword::keyword;
 use crate::read::values::{BodyName, Formula, MaterialName, MeshName, Named, PathText, Scale};
 use billow_num::Vec3;
+use look::{CameraTable, GroundTable, LightTable, SkyTable, SurfaceTable};
 
 table! {
     /// A scene: meshes and materials, the bodies made of them, how long to simulate and what to keep.
@@ -30,6 +32,14 @@ table! {
         material: Named<MaterialTable>;
         /// The things in the scene.
         body: Named<BodyTable>;
+        /// Where the viewer of the pictures stands.
+        camera: CameraTable;
+        /// Lights of the pictures; three-point light if there are none.
+        light: Named<LightTable>;
+        /// Surroundings of the pictures.
+        sky: SkyTable;
+        /// Ground of the pictures.
+        ground: GroundTable;
         /// What to keep and where.
         output: OutputTable;
         /// What must be true of a finished run; `billow check` judges it.
@@ -172,6 +182,8 @@ table! {
         rotation: Option<RotationTable>;
         /// Point of the mesh that `rotation` leaves in place.
         pivot: Vec3 = Vec3::ZERO => unit("m"), range(-1e9, 1e9);
+        /// How it is shown; by default as its material.
+        look: SurfaceTable;
         ..motion: Option<MotionTable>;
     }
 }

@@ -1,0 +1,170 @@
+//! How a scene is shown, for the renderer: the tables of the look, with finishes that follow from materials.
+
+use crate::read::log::Log;
+use crate::tables::look::{
+    CameraTable, Finish, GroundTable, Lamp, LightTable, Motif, Rgb, SkyTable, SurfaceTable,
+};
+use crate::tables::{BodyTable, Preset, SceneTable};
+use billow_render::{Camera, Colour, Ground, Light, LightKind, Look, Pattern, Sky, Surface};
+
+/// The look of a scene.
+pub(super) fn look(table: &SceneTable, log: &mut Log) -> Look {
+    let look = Look {
+        camera: camera(&table.camera),
+        lights: table.light.entries.iter().map(|(name, l)| (name.value.clone(), light(l))).collect(),
+        sky: sky(&table.sky),
+        ground: ground(&table.ground),
+        objects: table
+            .body
+            .entries
+            .iter()
+            .map(|(name, body)| (name.value.clone(), surface(table, body)))
+            .filter(|(_, surface)| *surface != unspecified())
+            .collect(),
+    };
+    // The tables have checked every number; what is left concerns pairs of them.
+    for problem in look.problems() {
+        let at = table.light.entries.first().map_or(table.camera.span, |(name, _)| name.span);
+        log.error(at, problem);
+    }
+    look
+}
+
+fn camera(table: &CameraTable) -> Camera {
+    let default = Camera::default();
+    Camera {
+        position: table.position.map(|v| v.to_array()),
+        target: table.target.map(|v| v.to_array()),
+        direction: table.direction.map(|v| v.to_array()),
+        up: None,
+        fov: table.fov.unwrap_or(default.fov),
+        margin: table.margin.unwrap_or(default.margin),
+        lens: table.lens.unwrap_or(default.lens),
+        focus: table.focus.value,
+        shutter: table.shutter.unwrap_or(default.shutter),
+        exposure: table.exposure.unwrap_or(default.exposure),
+    }
+}
+
+fn light(table: &LightTable) -> Light {
+    let default = Light::default();
+    let (kind, power) = match table.kind.value {
+        Lamp::Disc => (LightKind::Disc, default.power),
+        Lamp::Sphere => (LightKind::Sphere, default.power),
+        Lamp::Sun => (LightKind::Sun, 3.0),
+    };
+    Light {
+        kind,
+        position: table.position.to_array(),
+        target: table.target.to_array(),
+        size: table.size.unwrap_or(default.size),
+        colour: colour(&table.colour).unwrap_or(default.colour),
+        power: table.power.unwrap_or(power),
+    }
+}
+
+fn sky(table: &SkyTable) -> Sky {
+    let default = Sky::default();
+    Sky {
+        zenith: colour(&table.zenith).unwrap_or(default.zenith),
+        horizon: colour(&table.horizon).unwrap_or(default.horizon),
+        light: table.light.unwrap_or(default.light),
+    }
+}
+
+fn ground(table: &GroundTable) -> Ground {
+    let default = Ground::default();
+    Ground {
+        visible: table.visible.value,
+        height: table.height.value,
+        colour: colour(&table.colour).unwrap_or(default.colour),
+        checks: colour(&table.checks),
+        check_size: table.check_size.value,
+        roughness: table.roughness.unwrap_or(default.roughness),
+    }
+}
+
+fn colour(value: &Option<Rgb>) -> Option<Colour> {
+    value.map(|c| c.0)
+}
+
+/// The surface of a body: its material's finish and colour, with what its `look` says instead.
+fn surface(scene: &SceneTable, body: &BodyTable) -> Surface {
+    let look: &SurfaceTable = &body.look;
+    let material =
+        body.material.as_ref().and_then(|name| scene.material.entries.iter().find(|m| m.0.value == name.0));
+    let preset = material.map_or(Preset::Plastic, |(_, m)| m.preset.value);
+    let base = finish_of(preset);
+    let tint = material
+        .and_then(|(_, m)| m.colour.value)
+        .unwrap_or(crate::material::Material::preset(preset).colour);
+    let clear = matches!(base.0, billow_render::Finish::Glass | billow_render::Finish::Water);
+    Surface {
+        finish: Some(look.finish.map_or(base.0, finish)),
+        // The tint of clear materials is the renderer's choice: their colour is what one sees in a thin sheet.
+        colour: colour(&look.colour).or((!clear).then(|| Colour(tint.to_array().map(|c| c as f32)))),
+        back: colour(&look.back),
+        pattern: look.pattern.map(pattern),
+        second: colour(&look.second),
+        scale: look.scale.value,
+        roughness: look.roughness.or(if look.finish.is_none() { base.1 } else { None }),
+        translucency: look.translucency.value,
+        ior: look.ior.value,
+        depth: look.depth.value,
+        emission: colour(&look.emission),
+        hidden: look.hidden.value,
+        flat: look.flat.value,
+        ..Surface::default()
+    }
+}
+
+/// The surface of a body about which nothing is said; the renderer knows it without being told.
+fn unspecified() -> Surface {
+    let base = finish_of(Preset::Plastic);
+    let tint = crate::material::Material::default().colour;
+    Surface {
+        finish: Some(base.0),
+        roughness: base.1,
+        colour: Some(Colour(tint.to_array().map(|c| c as f32))),
+        ..Surface::default()
+    }
+}
+
+/// Finish and roughness of a material.
+fn finish_of(preset: Preset) -> (billow_render::Finish, Option<f64>) {
+    use billow_render::Finish as F;
+    match preset {
+        Preset::Aluminium => (F::Metal, Some(0.35)),
+        Preset::Brass => (F::Metal, Some(0.25)),
+        Preset::Steel => (F::Metal, Some(0.2)),
+        Preset::Cotton | Preset::Denim => (F::Fabric, None),
+        Preset::Silk => (F::Fabric, None),
+        Preset::Glass | Preset::Ice => (F::Glass, None),
+        Preset::Water => (F::Water, None),
+        Preset::Leather => (F::Glossy, Some(0.5)),
+        Preset::Plastic => (F::Glossy, Some(0.3)),
+        Preset::Rubber => (F::Glossy, Some(0.6)),
+        Preset::Stone => (F::Glossy, Some(0.55)),
+        Preset::Wood => (F::Glossy, Some(0.45)),
+    }
+}
+
+fn finish(word: Finish) -> billow_render::Finish {
+    match word {
+        Finish::Fabric => billow_render::Finish::Fabric,
+        Finish::Matte => billow_render::Finish::Matte,
+        Finish::Glossy => billow_render::Finish::Glossy,
+        Finish::Metal => billow_render::Finish::Metal,
+        Finish::Glass => billow_render::Finish::Glass,
+        Finish::Water => billow_render::Finish::Water,
+    }
+}
+
+fn pattern(word: Motif) -> Pattern {
+    match word {
+        Motif::Plain => Pattern::Plain,
+        Motif::Checks => Pattern::Checks,
+        Motif::Weave => Pattern::Weave,
+        Motif::Stripes => Pattern::Stripes,
+    }
+}

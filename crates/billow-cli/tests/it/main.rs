@@ -1,5 +1,7 @@
 //! The `billow` command as a person or a script meets it: a fresh folder, real processes, real signals.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 mod bad_input;
 mod commands;
 mod interruption;

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     Render(RenderArgs),
     Info(InfoArgs),
+    Sdf(SdfArgs),
+    Surface(SurfaceArgs),
     View(ViewArgs),
     Gallery(GalleryArgs),
     Schema(SchemaArgs),
@@ -290,6 +292,97 @@ impl std::str::FromStr for Bind {
             )
         })
     }
+}
+
+/// Turn a mesh into a signed distance field, with booleans, offset and smoothing
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow sdf bunny.ply -o bunny.vdb --resolution 500       for Blender, Houdini or `billow surface`
+  billow sdf bunny.ply -o bunny.vdb --voxel-size 0.001     voxels of 1 mm
+  billow sdf cup.obj -o solid.ply --union handle.obj --subtract hole.obj --smooth 0.002
+  billow sdf scan.ply -o scan.vdb --json                   memory, volume, area and leaks as JSON
+
+Open meshes are closed as well as their rays can tell, and the report says how leaky they were.")]
+pub(crate) struct SdfArgs {
+    /// Mesh file (.obj, .ply, .stl)
+    #[arg(value_name = "MESH")]
+    pub(crate) mesh: PathBuf,
+    /// File to write: .vdb (OpenVDB), .json (blocks of values), or a mesh (.ply, .obj, .stl)
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Voxels along the longest side of the mesh [default: 256]
+    #[arg(long, value_name = "N", conflicts_with = "voxel_size")]
+    pub(crate) resolution: Option<u32>,
+    /// Edge of a voxel [m]
+    #[arg(long, value_name = "H")]
+    pub(crate) voxel_size: Option<f64>,
+    /// Half width of the band around the surface, in voxels
+    #[arg(long, value_name = "W", default_value_t = 3.0)]
+    pub(crate) half_width: f64,
+    #[command(flatten)]
+    pub(crate) operation: SdfOperation,
+    /// Move the surface outward by a distance, inward if negative [m]
+    #[arg(
+        long,
+        value_name = "D",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
+    pub(crate) offset: f64,
+    /// Round off features of this size by mean-curvature motion [m]
+    #[arg(long, value_name = "SIZE", default_value_t = 0.0, hide_default_value = true)]
+    pub(crate) smooth: f64,
+    /// How far, in voxels, a ray may miss a triangle of a leaky mesh and still hit it
+    #[arg(long, value_name = "T", default_value_t = 0.01)]
+    pub(crate) thickness: f64,
+    /// Memory the result may take [GB]
+    #[arg(long, value_name = "GB", default_value_t = 4.0)]
+    pub(crate) max_memory: f64,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Booleans with other meshes, in the order union, intersection, difference.
+#[derive(Args, Debug)]
+pub(crate) struct SdfOperation {
+    /// Add another mesh; may be repeated
+    #[arg(long, value_name = "MESH")]
+    pub(crate) union: Vec<PathBuf>,
+    /// Keep only what lies in another mesh; may be repeated
+    #[arg(long, value_name = "MESH")]
+    pub(crate) intersect: Vec<PathBuf>,
+    /// Cut another mesh away; may be repeated
+    #[arg(long, value_name = "MESH")]
+    pub(crate) subtract: Vec<PathBuf>,
+}
+
+/// Extract the surface of a level set as a mesh
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow surface bunny.vdb -o bunny.ply                smooth surface nets
+  billow surface bunny.vdb -o bunny.obj --manifold     a manifold whatever the values
+  billow surface pyro.vdb --grid surface -o fire.stl --smooth 0.01")]
+pub(crate) struct SurfaceArgs {
+    /// OpenVDB file with a level set
+    #[arg(value_name = "VDB")]
+    pub(crate) volume: PathBuf,
+    /// Mesh file to write (.ply, .obj, .stl)
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Name of the grid; the first level set if none is given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) grid: Option<String>,
+    /// Marching tetrahedra, guaranteed manifold, instead of surface nets
+    #[arg(long)]
+    pub(crate) manifold: bool,
+    /// Round off features of this size by mean-curvature motion first [m]
+    #[arg(long, value_name = "SIZE", default_value_t = 0.0, hide_default_value = true)]
+    pub(crate) smooth: f64,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 /// List, show or copy the built-in scenes

@@ -39,6 +39,8 @@ impl Command {
             Self::Export(a) => a.common.json,
             Self::Render(a) => a.common.json,
             Self::Info(a) => a.common.json,
+            Self::Sdf(a) => a.common.json,
+            Self::Surface(a) => a.common.json,
             Self::Bench(a) => a.common.json,
             Self::Gallery(a) => a.json,
             Self::View(a) => a.json,

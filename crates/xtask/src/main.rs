@@ -7,6 +7,7 @@
 
 mod arch;
 mod bench_ccd;
+mod bench_levelset;
 mod bench_render;
 mod coverage;
 mod markdown;
@@ -27,6 +28,8 @@ cargo xtask COMMAND
   bench render [PYTHON]
               time the path tracer beside Blender's Cycles; PYTHON is an interpreter that has PyPI's bpy
   page        check the viewer's page with TypeScript (needs npm)
+  bench levelset [MESH [N [PEER|scaling]]]
+              time level sets; without a mesh, fast marching
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         .all(|ok| ok),
         ["bench", ..] if cfg!(debug_assertions) => again_in_release(&args),
         ["bench", "ccd", ..] => finished(bench_ccd::run(&args[2..])),
+        ["bench", "levelset", rest @ ..] => finished(bench_levelset::run(rest)),
         ["bench", "render", rest @ ..] => finished(bench_render::run(rest.first().unwrap_or(&"python3"))),
         _ => {
             eprint!("{USAGE}");

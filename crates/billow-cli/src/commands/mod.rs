@@ -12,7 +12,9 @@ mod render;
 mod resume;
 mod run;
 mod schema;
+mod sdf;
 mod summary;
+mod surface;
 mod view;
 
 use crate::args::Command;
@@ -28,6 +30,8 @@ pub(crate) fn dispatch(command: Command, output: Output) -> Result<(), Failure> 
         Command::Export(args) => export::export(&args, output),
         Command::Render(args) => render::render(&args, output),
         Command::Info(args) => info::info(&args, output),
+        Command::Sdf(args) => sdf::sdf(&args, output),
+        Command::Surface(args) => surface::surface(&args, output),
         Command::View(args) => view::view(&args, output),
         Command::Gallery(args) => gallery::gallery(&args, output),
         Command::Schema(_) => schema::schema(),

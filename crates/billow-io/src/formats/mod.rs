@@ -1,4 +1,4 @@
-//! Mesh files in: OBJ, PLY and STL.
+//! Mesh files in: OBJ, PLY and STL. Volumes in and out: VDB.
 //!
 //! Readers take bytes and a name for messages, so they serve files, archives and tests alike. Memory stays
 //! proportional to the bytes given: no count in a header is believed before the bytes behind it are there.
@@ -9,6 +9,7 @@ pub mod ply;
 mod source;
 pub mod stl;
 mod triangulate;
+pub mod vdb;
 
 pub use mesh::{ImportedMesh, Part};
 pub use source::{MeshError, Position};

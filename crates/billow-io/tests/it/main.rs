@@ -10,3 +10,4 @@ mod fuzz;
 mod kill;
 mod meshes;
 mod samples;
+mod vdb;

@@ -4,4 +4,11 @@
 
 mod collider;
 mod dense;
+mod eikonal;
+mod evolve;
+mod extract;
+mod mesh;
+mod octree;
 mod random;
+mod refine;
+mod sparse;

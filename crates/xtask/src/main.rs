@@ -64,7 +64,10 @@ fn main() -> ExitCode {
 fn again_in_release(args: &[String]) -> bool {
     let mut cargo = std::process::Command::new(env!("CARGO"));
     cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--"]).args(args);
-    finished(cargo.status().map_err(|e| format!("cannot run cargo: {e}")).map(|_| ()))
+    match cargo.status() {
+        Ok(status) => status.success(),
+        Err(error) => finished(Err(format!("cannot run cargo: {error}"))),
+    }
 }
 
 /// Prints why something failed; true when it did not.

@@ -113,19 +113,7 @@ pub fn drive(
         plan,
         watch,
         auditor: Auditor::new(&plan.may_cross),
-        report: RunReport {
-            dir: writer.dir().to_owned(),
-            first,
-            last: first.saturating_sub(1),
-            target: plan.last,
-            cancelled: false,
-            frames: 0,
-            sub_steps: 0,
-            retries: 0,
-            crossings: 0,
-            stages: Stages::default(),
-            seconds: 0.0,
-        },
+        report: RunReport::start(writer.dir(), first, first.saturating_sub(1), plan.last),
     };
     watch.progress.event(&Event::Started { first, last: plan.last });
     for k in first..=plan.last {

@@ -22,7 +22,6 @@ use crate::Scene;
 use crate::bodies::BodySimulation;
 use billow_io::cache::{Reader, Status, Writer};
 use billow_num::par;
-use billow_num::stages::Stages;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -169,17 +168,5 @@ fn nothing_left(reader: &Reader, frame: u32, last: u32) -> Result<RunReport, Run
         // Killed after its last checkpoint, before it could say so.
         Writer::resume(reader.dir(), frame)?.finish(Status::Finished, None)?;
     }
-    Ok(RunReport {
-        dir: reader.dir().to_owned(),
-        first: frame + 1,
-        last: frame,
-        target: last,
-        cancelled: false,
-        frames: 0,
-        sub_steps: 0,
-        retries: 0,
-        crossings: 0,
-        stages: Stages::default(),
-        seconds: 0.0,
-    })
+    Ok(RunReport::start(reader.dir(), frame + 1, frame, last))
 }

@@ -5,7 +5,7 @@ use crate::Problems;
 use billow_num::Vec3;
 use billow_num::stages::Stages;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One finished frame.
 #[derive(Clone, Debug)]
@@ -54,6 +54,23 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// A run in `dir` of which nothing has been computed yet by this call.
+    pub(crate) fn start(dir: &Path, first: u32, last: u32, target: u32) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            first,
+            last,
+            target,
+            cancelled: false,
+            frames: 0,
+            sub_steps: 0,
+            retries: 0,
+            crossings: 0,
+            stages: Stages::default(),
+            seconds: 0.0,
+        }
+    }
+
     /// Whether the run has all its frames.
     pub fn finished(&self) -> bool {
         self.last >= self.target

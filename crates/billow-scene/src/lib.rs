@@ -34,6 +34,7 @@
 //! | `resolve` | names found, meshes made, formulas compiled, the initial state audited |
 //! | [`expr`] | formulas of the time |
 //! | [`motion`] | placed, keyframed, scripted and free bodies |
+//! | [`World`] | the solvers, one file each under `systems` |
 //! | [`driver`] | frames, sub-steps, halving, audit, cache, checkpoints, resume |
 //! | [`check`] | the judge of a finished run |
 //! | [`gallery`] | scenes built into the program |
@@ -41,7 +42,6 @@
 //! Limits: a scene's meshes have at most 20 million elements together, runs at most a million frames; friction,
 //! restitution and thickness of materials are kept for the solvers of contact and play no part in free flight.
 
-mod bodies;
 pub mod check;
 pub mod driver;
 pub mod expr;
@@ -52,10 +52,11 @@ mod problem;
 mod read;
 mod resolve;
 mod scene;
+mod systems;
 mod tables;
 
-pub use bodies::BodySimulation;
 pub use material::Material;
 pub use problem::{Problem, Problems, Severity};
 pub use scene::{Body, Loader, Output, Scene, Timing, reference, schema};
+pub use systems::World;
 pub use tables::{BodyAttribute, Preset, Up};

@@ -11,7 +11,7 @@ use crate::read::table::read_named_table;
 use crate::read::{include, reference as reference_page, schema as json_schema};
 use crate::resolve::{self, Resolved};
 use crate::tables::{BodyAttribute, SceneTable, Up};
-use crate::{Problem, Problems, gallery};
+use crate::{Problem, Problems, World, gallery};
 use billow_io::Shape;
 use billow_num::Vec3;
 use std::path::{Path, PathBuf};
@@ -199,6 +199,11 @@ impl Scene {
             may_cross: output.may_cross.clone(),
             scene: self.sources.fingerprint(),
         }
+    }
+
+    /// The scene at t = 0, ready to be advanced.
+    pub fn world(&self) -> World {
+        World::new(&self.resolved)
     }
 
     pub(crate) fn sources(&self) -> &SceneSources {

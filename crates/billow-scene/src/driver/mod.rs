@@ -19,7 +19,6 @@ pub use report::{FrameReport, RunError, RunReport};
 pub use simulation::{Simulation, StepError, StepErrorKind, StepReport};
 
 use crate::Scene;
-use crate::bodies::BodySimulation;
 use billow_io::cache::{Reader, Status, Writer};
 use billow_num::par;
 use std::path::{Path, PathBuf};
@@ -73,7 +72,7 @@ pub fn run(scene: &Scene, options: &RunOptions<'_>) -> Result<RunReport, RunErro
         false => Writer::create(&options.out, &header)?,
     };
     bundle::store_files(scene, &writer)?;
-    let mut simulation = simulation(scene);
+    let mut simulation = scene.world();
     let watch = Watch { progress: options.progress, cancel: options.cancel };
     let result = with_threads(options.threads, || drive(&mut simulation, &plan, 0, &mut writer, watch));
     close(writer, result)
@@ -102,7 +101,7 @@ pub fn resume(dir: &Path, options: &ResumeOptions<'_>) -> Result<RunReport, RunE
     let scene = stored_scene(&reader)?;
     let last = options.frames.unwrap_or(reader.manifest().last_frame);
     let plan = scene.plan(reader.manifest().first_frame, last);
-    let mut simulation = simulation(&scene);
+    let mut simulation = scene.world();
     let kept = match reader.latest_checkpoint()? {
         Some((frame, state)) => {
             drive::restore(&mut simulation, &plan, frame, &state).map_err(|reason| RunError::Refused {
@@ -136,11 +135,6 @@ pub(crate) fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send
 /// Whether a run stands in `dir` that was killed before it stored anything worth keeping.
 fn never_began(dir: &Path) -> bool {
     Reader::open(dir).is_ok_and(|run| run.frames().is_empty() && run.status() == Status::Interrupted)
-}
-
-fn simulation(scene: &Scene) -> BodySimulation {
-    let attributes = scene.output().attributes.clone();
-    BodySimulation::new(scene.bodies().to_vec(), scene.timing().clone(), attributes)
 }
 
 /// Writes how the run ended into its manifest.

@@ -24,6 +24,11 @@ pub enum Motion {
 }
 
 impl Motion {
+    /// Whether the pose is a function of the time alone, so that the body is an obstacle to every solver.
+    pub fn is_prescribed(&self) -> bool {
+        !matches!(self, Self::Free(_))
+    }
+
     /// The pose at time `t` [s] of a body whose motion is prescribed; `None` for free flight.
     pub fn pose(&self, t: f64) -> Option<Pose> {
         match self {

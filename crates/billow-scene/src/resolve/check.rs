@@ -1,7 +1,6 @@
 //! The scene's own checks: names found, formulas compiled.
 
 use super::{find, formula};
-use crate::bodies::BodySimulation;
 use crate::check::{Check, Criterion};
 use crate::expr::Expr;
 use crate::read::declare::At;
@@ -17,7 +16,7 @@ pub(super) fn checks(
     parameters: &[(String, f64)],
     log: &mut Log,
 ) -> Vec<Check> {
-    let statistics = BodySimulation::statistic_names(bodies);
+    let statistics = crate::systems::statistic_names(bodies);
     // A body with problems of its own has no statistics yet: do not report the consequence.
     let complete = bodies.len() == table.body.entries.len() && table.body.broken.is_empty();
     let mut all = Vec::new();

@@ -43,10 +43,11 @@ pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> O
         return None;
     }
     mesh::warn_of_unused(table, log);
-    if output.on_crossing != OnCrossing::Off {
-        start::check_start(table, &bodies, &timing, &output, log);
+    let resolved = Resolved { timing, bodies, output, checks, look };
+    if resolved.output.on_crossing != OnCrossing::Off {
+        start::check_start(table, &resolved, log);
     }
-    Some(Resolved { timing, bodies, output, checks, look })
+    Some(resolved)
 }
 
 /// Names for formulas; those the language already uses are refused.

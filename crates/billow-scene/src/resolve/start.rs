@@ -1,21 +1,14 @@
 //! The initial state is audited like any frame: a run that begins crossed cannot be blamed on the solver.
 
-use crate::bodies::BodySimulation;
+use super::Resolved;
+use crate::World;
 use crate::driver::{Auditor, Simulation};
 use crate::read::log::Log;
-use crate::scene::{Body, Output, Timing};
 use crate::tables::SceneTable;
 
 /// Reports every pair of bodies that cross at t = 0 without leave.
-pub(super) fn check_start(
-    table: &SceneTable,
-    bodies: &[Body],
-    timing: &Timing,
-    output: &Output,
-    log: &mut Log,
-) {
-    let simulation = BodySimulation::new(bodies.to_vec(), timing.clone(), output.attributes.clone());
-    let audit = Auditor::new(&output.may_cross).audit(&simulation.snapshot(0, 0.0));
+pub(super) fn check_start(table: &SceneTable, scene: &Resolved, log: &mut Log) {
+    let audit = Auditor::new(&scene.output.may_cross).audit(&World::new(scene).snapshot(0, 0.0));
     let span = |name: &str| table.body.entries.iter().find(|b| b.0.value == name).map(|b| b.0.span);
     for crossing in &audit.objects {
         let [a, b] = &crossing.objects;

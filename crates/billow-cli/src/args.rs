@@ -71,7 +71,7 @@ pub(crate) struct RunArgs {
     /// Change a value of the scene file, by its dotted path; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Show the run in the browser while it computes, and until Ctrl-C afterwards
+    /// Show the run in the browser while it computes, and until Ctrl-C afterwards; without a screen, make a picture
     #[arg(long)]
     pub(crate) view: bool,
     #[command(flatten)]
@@ -158,6 +158,7 @@ Examples:
   billow render out/tumble --sheet 3x3              a contact sheet, out/tumble-sheet.png
   billow render out/tumble --movie tumble.gif       an animation; .png and .gif always, .mp4 with ffmpeg
   billow render out/tumble --preview --movie quick.gif --size 480x270
+  billow render out/shot --scene shot.toml          after changing its camera or colours, without simulating again
 
 Camera, lights and materials come from the scene file; whatever it leaves open is chosen to show everything well.
 The same command makes the same picture, bit for bit, with any number of threads.")]
@@ -177,6 +178,9 @@ pub(crate) struct RenderArgs {
     /// Show only every Nth of the frames
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) every: u32,
+    /// Take camera, lights and surfaces from this scene instead of the one that was run
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) scene: Option<String>,
     /// Width and height of a picture in pixels
     #[arg(long, value_name = "WxH", default_value = "960x540")]
     pub(crate) size: Pair,

@@ -44,6 +44,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Most pixels of a picture or a sheet of pictures: what a few gigabytes hold while it is made.
+    pub const MOST_PIXELS: u64 = 1 << 25;
+
     /// Quick pictures: few samples, one bounce, smoothed.
     pub fn preview() -> Self {
         Self { samples: 2, noise: 0.0, bounces: 2, ..Self::default() }
@@ -74,6 +77,16 @@ impl Settings {
             return bad(format!(
                 "a picture of {} × {} pixels; each must lie between 1 and 32768",
                 self.width, self.height
+            ));
+        }
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        if pixels > Self::MOST_PIXELS {
+            return bad(format!(
+                "a picture of {} × {} is {:.0} million pixels; at most {:.0} million fit",
+                self.width,
+                self.height,
+                pixels as f64 * 1e-6,
+                Self::MOST_PIXELS as f64 * 1e-6
             ));
         }
         if !(1..=1 << 20).contains(&self.samples) {

@@ -1,12 +1,12 @@
 //! `billow gallery render`: every scene simulated, pictured and listed on one page.
 
 use super::interrupt;
-use super::render::{Plan, Target};
+use super::render::Plan;
 use crate::failure::Failure;
 use crate::output::{Output, duration};
 use crate::progress::Bar;
 use billow::io::cache::Reader;
-use billow::render::{Settings, Sheet};
+use billow::render::Settings;
 use billow::scene::Loader;
 use billow::scene::driver::{self, RunOptions};
 use billow::scene::gallery::GalleryScene;
@@ -73,11 +73,8 @@ fn show(
     let all = reader.frames().to_vec();
     let (frames, fps) = (all.last().copied().unwrap_or(0), reader.manifest().fps);
     let base = if preview { Settings::preview() } else { Settings { samples: 64, ..Settings::default() } };
-    let plan = Plan {
-        frames: Sheet::choose(COLUMNS, ROWS, all.len()).into_iter().map(|k| all[k]).collect(),
-        settings: Settings { width: SIZE[0], height: SIZE[1], ..base },
-        target: Target::Sheet { file: picture.to_path_buf(), columns: COLUMNS, rows: ROWS },
-    };
+    let settings = Settings { width: SIZE[0], height: SIZE[1], ..base };
+    let plan = Plan::sheet(&all, [COLUMNS, ROWS], settings, picture.to_path_buf());
     plan.carry_out(reader, &Bar::new(scene.name, output.quiet))?;
     Ok(Entry {
         name: scene.name,

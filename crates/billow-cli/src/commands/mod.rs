@@ -13,6 +13,7 @@ mod resume;
 mod run;
 mod schema;
 mod sdf;
+mod sink;
 mod summary;
 mod surface;
 mod view;

@@ -1,18 +1,16 @@
 //! `billow render`.
 
 use super::interrupt;
+use super::sink::{Sink, Target, ending, ffmpeg_is_installed};
 use crate::args::{Pair, RenderArgs};
 use crate::failure::Failure;
 use crate::output::{Output, duration};
 use crate::progress::Bar;
 use billow::io::cache::Reader;
 use billow::num::par;
-use billow::render::{
-    Image, Picture, RunStudio, Settings, Sheet, Watch, develop, write_apng, write_exr, write_gif, write_png,
-};
+use billow::render::{Look, Picture, RunStudio, Settings, Sheet, Watch};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,6 +48,16 @@ pub(crate) fn render(args: &RenderArgs, output: Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A quick contact sheet of a run, beside it: what a machine without a screen shows of it.
+pub(super) fn overview(run: &Path, output: Output) -> Result<PathBuf, Failure> {
+    let reader = Reader::open(run)?;
+    let file = beside(run, "sheet.png");
+    let settings = Settings { width: 480, height: 270, samples: 8, ..Settings::preview() };
+    let plan = Plan::sheet(reader.frames(), [3, 2], settings, file.clone());
+    plan.carry_out(reader, &Bar::new("picture", output.quiet))?;
+    Ok(file)
+}
+
 /// What was made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Made {
@@ -63,38 +71,49 @@ pub(super) struct Plan {
     pub(super) frames: Vec<u32>,
     pub(super) settings: Settings,
     pub(super) target: Target,
-}
-
-/// Where pictures go.
-#[derive(Debug)]
-pub(super) enum Target {
-    /// A file per frame; the ending says the format.
-    Stills { folder: PathBuf, ending: &'static str },
-    /// One picture.
-    File(PathBuf),
-    /// A contact sheet.
-    Sheet { file: PathBuf, columns: u32, rows: u32 },
-    /// An animated GIF or PNG.
-    Animation(PathBuf),
-    /// A movie made by ffmpeg.
-    Movie(PathBuf),
+    /// Instead of the run's own look.
+    pub(super) look: Option<Look>,
 }
 
 impl Plan {
     fn new(args: &RenderArgs, reader: &Reader) -> Result<Self, Failure> {
-        let mut frames = chosen(args, reader)?;
-        let target = target(args, frames.len())?;
-        if let Target::Sheet { columns, rows, .. } = target {
-            frames = Sheet::choose(columns, rows, frames.len()).into_iter().map(|k| frames[k]).collect();
+        let frames = chosen(args, reader)?;
+        if let Some(Pair(columns, rows)) = args.sheet {
+            let file = args.output.clone().unwrap_or_else(|| beside(&args.run, "sheet.png"));
+            if ending(&file) != "png" {
+                return Err(Failure::bad_input(
+                    format!("a contact sheet cannot be written as {}", file.display()),
+                    "end its name in .png",
+                ));
+            }
+            return Ok(Self {
+                look: look(args)?,
+                ..Self::sheet(&frames, [columns, rows], settings(args), file)
+            });
         }
-        Ok(Self { frames, settings: settings(args), target })
+        let target = target(args, frames.len())?;
+        Ok(Self { frames, settings: settings(args), target, look: look(args)? })
+    }
+
+    /// A contact sheet of frames spread evenly over those given.
+    pub(super) fn sheet(
+        frames: &[u32],
+        [columns, rows]: [u32; 2],
+        settings: Settings,
+        file: PathBuf,
+    ) -> Self {
+        let frames: Vec<u32> =
+            Sheet::choose(columns, rows, frames.len()).into_iter().map(|k| frames[k]).collect();
+        let columns = columns.min(frames.len() as u32);
+        let rows = (frames.len() as u32).div_ceil(columns.max(1));
+        Self { frames, settings, target: Target::Sheet { file, columns, rows }, look: None }
     }
 
     /// Makes the pictures; returns the files.
     pub(super) fn carry_out(&self, reader: Reader, bar: &Bar) -> Result<(Vec<PathBuf>, Made), Failure> {
         let aspect = f64::from(self.settings.width) / f64::from(self.settings.height);
-        let fps = reader.manifest().fps;
-        let mut studio = RunStudio::new(reader, None, &self.frames, aspect)?;
+        let fps = self.pace(reader.manifest().fps);
+        let mut studio = RunStudio::new(reader, self.look.clone(), &self.frames, aspect)?;
         let mut sink = Sink::open(&self.target, &self.settings, fps)?;
         let mut made = Made::default();
         for (k, index) in self.frames.iter().enumerate() {
@@ -104,6 +123,14 @@ impl Plan {
             sink.take(*index, &picture)?;
         }
         Ok((sink.close()?, made))
+    }
+
+    /// Pictures per second at which a movie of these frames runs as fast as what it shows.
+    fn pace(&self, fps: f64) -> f64 {
+        match self.frames.as_slice() {
+            [first, .., last] => fps * (self.frames.len() - 1) as f64 / f64::from(last - first),
+            _ => fps,
+        }
     }
 
     /// One picture, with the bar moving and Ctrl-C obeyed.
@@ -152,6 +179,11 @@ fn chosen(args: &RenderArgs, reader: &Reader) -> Result<Vec<u32>, Failure> {
     Ok(frames)
 }
 
+/// The look of another scene than the run's own.
+fn look(args: &RenderArgs) -> Result<Option<Look>, Failure> {
+    args.scene.as_ref().map(|name| Ok(super::run::load(name, &[])?.look().clone())).transpose()
+}
+
 fn settings(args: &RenderArgs) -> Settings {
     let base = if args.preview { Settings::preview() } else { Settings::default() };
     let Pair(width, height) = args.size;
@@ -168,15 +200,8 @@ fn settings(args: &RenderArgs) -> Settings {
 
 /// Where to write: as typed, or beside the run.
 fn target(args: &RenderArgs, frames: usize) -> Result<Target, Failure> {
-    let run = args.run.canonicalize().unwrap_or_else(|_| args.run.clone());
-    let name = run.file_name().map_or_else(|| "run".into(), |n| n.to_string_lossy().into_owned());
-    let beside = |suffix: &str| args.run.with_file_name(format!("{name}-{suffix}"));
     if let Some(file) = &args.movie {
         return movie_target(file);
-    }
-    if let Some(Pair(columns, rows)) = args.sheet {
-        let file = args.output.clone().unwrap_or_else(|| beside("sheet.png"));
-        return Ok(Target::Sheet { file, columns, rows });
     }
     match &args.output {
         Some(path) if matches!(ending(path).as_str(), "png" | "exr") => {
@@ -188,11 +213,32 @@ fn target(args: &RenderArgs, frames: usize) -> Result<Target, Failure> {
                 "name a folder, choose one with --frame N, or ask for a --sheet or a --movie",
             ))
         }
+        Some(path) if matches!(ending(path).as_str(), "gif" | "mp4" | "webm" | "mov" | "mkv" | "apng") => {
+            Err(Failure::bad_input(
+                format!("{} is a movie, not a picture", path.display()),
+                format!("write: --movie {}", path.display()),
+            ))
+        }
+        Some(path)
+            if matches!(ending(path).as_str(), "jpg" | "jpeg" | "tif" | "tiff" | "bmp" | "webp" | "hdr") =>
+        {
+            Err(Failure::bad_input(
+                format!("{} is no picture format known here", path.display()),
+                "end the name in .png or .exr, or name a folder",
+            ))
+        }
         other => Ok(Target::Stills {
-            folder: other.clone().unwrap_or_else(|| beside("pictures")),
+            folder: other.clone().unwrap_or_else(|| beside(&args.run, "pictures")),
             ending: if args.exr { "exr" } else { "png" },
         }),
     }
+}
+
+/// The name of a run with a suffix, in the folder the run stands in.
+fn beside(run: &Path, suffix: &str) -> PathBuf {
+    let whole = run.canonicalize().unwrap_or_else(|_| run.to_path_buf());
+    let name = whole.file_name().map_or_else(|| "run".into(), |n| n.to_string_lossy().into_owned());
+    run.with_file_name(format!("{name}-{suffix}"))
 }
 
 fn movie_target(file: &Path) -> Result<Target, Failure> {
@@ -208,107 +254,4 @@ fn movie_target(file: &Path) -> Result<Target, Failure> {
             "end the name in .gif, .png, .mp4, .webm, .mov or .mkv",
         )),
     }
-}
-
-fn ending(path: &Path) -> String {
-    path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
-}
-
-fn ffmpeg_is_installed() -> bool {
-    let quiet = Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    quiet.is_ok_and(|status| status.success())
-}
-
-/// Where finished pictures are put.
-enum Sink<'a> {
-    Stills { folder: &'a Path, ending: &'static str, written: Vec<PathBuf> },
-    File(&'a Path),
-    Sheet { file: &'a Path, sheet: Sheet },
-    Animation { file: &'a Path, fps: f64, images: Vec<Image> },
-    Movie { file: &'a Path, ffmpeg: Child },
-}
-
-impl<'a> Sink<'a> {
-    fn open(target: &'a Target, settings: &Settings, fps: f64) -> Result<Self, Failure> {
-        Ok(match target {
-            Target::Stills { folder, ending } => Self::Stills { folder, ending, written: Vec::new() },
-            Target::File(file) => Self::File(file),
-            Target::Sheet { file, columns, rows } => {
-                Self::Sheet { file, sheet: Sheet::new(*columns, *rows, settings.width, settings.height) }
-            }
-            Target::Animation(file) => Self::Animation { file, fps, images: Vec::new() },
-            Target::Movie(file) => Self::Movie { file, ffmpeg: start_ffmpeg(file, settings, fps)? },
-        })
-    }
-
-    fn take(&mut self, index: u32, picture: &Picture) -> Result<(), Failure> {
-        let still = |file: &Path| match ending(file).as_str() {
-            "exr" => write_exr(file, picture),
-            _ => write_png(file, &develop(picture)),
-        };
-        match self {
-            Self::Stills { folder, ending, written } => {
-                let file = folder.join(format!("frame-{index:04}.{ending}"));
-                still(&file)?;
-                written.push(file);
-            }
-            Self::File(file) => still(file)?,
-            Self::Sheet { sheet, .. } => sheet.add(&develop(picture), &index.to_string()),
-            Self::Animation { images, .. } => images.push(develop(picture)),
-            Self::Movie { ffmpeg, file } => {
-                use std::io::Write;
-                let image = develop(picture);
-                let pipe = ffmpeg.stdin.as_mut().ok_or_else(|| broken_pipe(file, "it takes no input"))?;
-                pipe.write_all(image.pixels.as_flattened()).map_err(|e| broken_pipe(file, &e.to_string()))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Completes the files and names them.
-    fn close(self) -> Result<Vec<PathBuf>, Failure> {
-        match self {
-            Self::Stills { written, .. } => Ok(written),
-            Self::File(file) => Ok(vec![file.into()]),
-            Self::Sheet { file, sheet } => {
-                write_png(file, &sheet.finish())?;
-                Ok(vec![file.into()])
-            }
-            Self::Animation { file, fps, images } => {
-                if ending(file) == "gif" {
-                    write_gif(file, &images, fps)?;
-                } else {
-                    write_apng(file, &images, fps)?;
-                }
-                Ok(vec![file.into()])
-            }
-            Self::Movie { file, ffmpeg } => {
-                let done = ffmpeg.wait_with_output().map_err(|e| broken_pipe(file, &e.to_string()))?;
-                if !done.status.success() {
-                    return Err(broken_pipe(file, String::from_utf8_lossy(&done.stderr).trim()));
-                }
-                Ok(vec![file.into()])
-            }
-        }
-    }
-}
-
-/// Starts ffmpeg reading raw pictures from a pipe.
-fn start_ffmpeg(file: &Path, settings: &Settings, fps: f64) -> Result<Child, Failure> {
-    let size = format!("{}x{}", settings.width, settings.height);
-    let rate = fps.to_string();
-    Command::new("ffmpeg")
-        .args(["-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &size, "-r", &rate])
-        // Most players want even sizes and four-two-zero colour.
-        .args(["-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])
-        .arg(file)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| broken_pipe(file, &e.to_string()))
-}
-
-fn broken_pipe(file: &Path, reason: &str) -> Failure {
-    Failure::System(format!("ffmpeg could not write {}: {reason}", file.display()))
 }

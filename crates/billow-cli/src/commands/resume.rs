@@ -21,5 +21,5 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<(), Failure> {
             },
         )?
     };
-    run::finish(&report, output)
+    run::finish(&report, serde_json::Map::new(), output)
 }

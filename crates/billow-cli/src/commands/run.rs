@@ -1,6 +1,6 @@
 //! `billow run`.
 
-use super::{interrupt, summary, view};
+use super::{interrupt, render, summary, view};
 use crate::args::RunArgs;
 use crate::diagnostics;
 use crate::failure::Failure;
@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::progress::Bar;
 use billow::scene::driver::{self, Event, Progress, RunOptions, RunReport};
 use billow::scene::{Loader, Scene, gallery};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
@@ -21,13 +22,13 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
     };
     let (first, last) = (args.frames.map_or(0, |range| range.first), last_frame(args, &scene));
     output.say(format!("{}: frames {first} to {last} into {}", scene.title(), out.display()));
-    let page = args.view.then(|| view::watch(&out, &args.page, output)).transpose()?;
+    let page = args.view.then(|| view::LivePage::watch(&out, &args.page, output)).transpose()?;
     let outcome = {
         let bar = Bar::new(scene.name(), output.quiet);
         let progress = |event: &Event<'_>| {
             bar.event(event);
             if let (Some(page), Event::SubStep { frame, fraction, .. }) = (&page, event) {
-                page.report_progress(*frame, *fraction);
+                page.server().report_progress(*frame, *fraction);
             }
         };
         driver::run(
@@ -43,20 +44,48 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<(), Failure> {
             },
         )
     };
-    let interrupted = outcome.as_ref().is_ok_and(|report| report.cancelled);
-    let outcome = outcome.map_err(Failure::from).and_then(|report| finish(&report, output));
-    if let (Some(page), false) = (&page, interrupted) {
-        if let Err(failure) = &outcome {
-            output.say(failure.plain());
+    let report = match outcome {
+        Ok(report) if !report.cancelled => report,
+        Ok(report) => return finish(&report, Map::new(), output),
+        Err(error) => {
+            let failure = Failure::from(error);
+            if let Some(page) = page.filter(|page| page.has_viewer()) {
+                output.say(failure.plain());
+                page.stay(output);
+            }
+            return Err(failure);
         }
-        output.say(format!("still showing it at {}; Ctrl-C ends it", page.url()));
-        interrupt::wait();
+    };
+    match page {
+        None => finish(&report, Map::new(), output),
+        Some(page) => show(&page, &report, output),
     }
-    outcome
 }
 
-/// Says how a run ended and what can be done with it; an interrupted one is a failure with its own exit code.
-pub(super) fn finish(report: &RunReport, output: Output) -> Result<(), Failure> {
+/// After a run with a page: without a screen a picture stands in for the browser, and the page stays for as long as
+/// somebody can end it.
+fn show(page: &view::LivePage, report: &RunReport, output: Output) -> Result<(), Failure> {
+    let mut extra = Map::from_iter([("address".to_string(), json!(page.url()))]);
+    if !page.opened() {
+        let picture = render::overview(&report.dir, output)?;
+        output.say(format!("picture: {}", picture.display()));
+        extra.insert("picture".into(), json!(picture.display().to_string()));
+    }
+    finish(report, extra, output)?;
+    if page.has_viewer() {
+        page.stay(output);
+    } else {
+        output.say(format!(
+            "nobody is here to look at the page; show it any time with: billow view {}",
+            report.dir.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Says how a run ended and what can be done with it; an interrupted one is a failure with its own exit code. `extra`
+/// joins the report that programs read.
+pub(super) fn finish(report: &RunReport, extra: Map<String, Value>, output: Output) -> Result<(), Failure> {
     let dir = report.dir.display();
     for line in summary::lines(report) {
         output.say(line);
@@ -68,7 +97,11 @@ pub(super) fn finish(report: &RunReport, output: Output) -> Result<(), Failure> 
         )));
     }
     output.say(format!("next: billow view {dir}    billow render {dir}    billow check {dir}"));
-    output.result(&summary::json(report));
+    let mut result = summary::json(report);
+    if let Value::Object(fields) = &mut result {
+        fields.extend(extra);
+    }
+    output.result(&result);
     Ok(())
 }
 

@@ -23,9 +23,11 @@ impl Place {
         std::fs::write(self.path(name), text).unwrap();
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    /// `billow ARGS`, yet to be started: nobody at the keyboard, and no screen.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_billow"));
         command.args(args).current_dir(self.folder.path()).env("NO_COLOR", "1").stdin(Stdio::null());
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
         command
     }
 

@@ -2,25 +2,20 @@
 
 use crate::read::log::Log;
 use crate::tables::look::{
-    CameraTable, Finish, GroundTable, Lamp, LightTable, Motif, Rgb, SkyTable, SurfaceTable,
+    CameraTable, Finish, GridLook, GroundTable, Lamp, LightTable, Motif, Rgb, SkyTable, SurfaceTable,
 };
 use crate::tables::{BodyTable, Preset, SceneTable};
-use billow_render::{Camera, Colour, Ground, Light, LightKind, Look, Pattern, Sky, Surface};
+use billow_render::{Camera, Colour, GridKind, Ground, Light, LightKind, Look, Pattern, Sky, Surface};
 
 /// The look of a scene.
 pub(super) fn look(table: &SceneTable, log: &mut Log) -> Look {
+    refuse_keys_of_volumes(table, log);
     let look = Look {
         camera: camera(&table.camera),
         lights: table.light.entries.iter().map(|(name, l)| (name.value.clone(), light(l))).collect(),
         sky: sky(&table.sky),
         ground: ground(&table.ground),
-        objects: table
-            .body
-            .entries
-            .iter()
-            .map(|(name, body)| (name.value.clone(), surface(table, body)))
-            .filter(|(_, surface)| *surface != unspecified())
-            .collect(),
+        objects: bodies(table).chain(others(table, log)).collect(),
     };
     // The tables have checked every number; what is left concerns pairs of them.
     for problem in look.problems() {
@@ -28,6 +23,45 @@ pub(super) fn look(table: &SceneTable, log: &mut Log) -> Look {
         log.error(at, problem);
     }
     look
+}
+
+/// The surfaces of bodies about which anything is said.
+fn bodies(table: &SceneTable) -> impl Iterator<Item = (String, Surface)> {
+    let all = table.body.entries.iter().map(|(name, body)| (name.value.clone(), body_surface(table, body)));
+    all.filter(|(_, surface)| *surface != unspecified())
+}
+
+/// Keys that say nothing about a mesh do not belong to bodies.
+fn refuse_keys_of_volumes(table: &SceneTable, log: &mut Log) {
+    for (name, body) in &table.body.entries {
+        let look = &body.look;
+        for (key, given, span) in [
+            ("radius", look.radius.given, look.radius.span),
+            ("grid", look.grid.given, look.grid.span),
+            ("density", look.density.given, look.density.span),
+            ("anisotropy", look.anisotropy.given, look.anisotropy.span),
+            ("noise", look.noise.given, look.noise.span),
+        ] {
+            if given {
+                log.error(
+                    span,
+                    format!("`{key}` says nothing about the body `{}`, which is a mesh", name.value),
+                )
+                .help("it is for particles, threads and grids, by their names: [look.NAME]");
+            }
+        }
+    }
+}
+
+/// The surfaces of objects that are not bodies.
+fn others(table: &SceneTable, log: &mut Log) -> Vec<(String, Surface)> {
+    for (name, _) in &table.look.entries {
+        if table.body.names().any(|body| body == name.value) {
+            log.error(name.span, format!("`{}` is a body", name.value))
+                .help(format!("say how it is shown in [body.{}.look]", name.value));
+        }
+    }
+    table.look.entries.iter().map(|(name, look)| (name.value.clone(), surface(look))).collect()
 }
 
 fn camera(table: &CameraTable) -> Camera {
@@ -89,8 +123,8 @@ fn colour(value: &Option<Rgb>) -> Option<Colour> {
 }
 
 /// The surface of a body: its material's finish and colour, with what its `look` says instead.
-fn surface(scene: &SceneTable, body: &BodyTable) -> Surface {
-    let look: &SurfaceTable = &body.look;
+fn body_surface(scene: &SceneTable, body: &BodyTable) -> Surface {
+    let said = surface(&body.look);
     let material =
         body.material.as_ref().and_then(|name| scene.material.entries.iter().find(|m| m.0.value == name.0));
     let preset = material.map_or(Preset::Plastic, |(_, m)| m.preset.value);
@@ -100,21 +134,38 @@ fn surface(scene: &SceneTable, body: &BodyTable) -> Surface {
         .unwrap_or(crate::material::Material::preset(preset).colour);
     let clear = matches!(base.0, billow_render::Finish::Glass | billow_render::Finish::Water);
     Surface {
-        finish: Some(look.finish.map_or(base.0, finish)),
         // The tint of clear materials is the renderer's choice: their colour is what one sees in a thin sheet.
-        colour: colour(&look.colour).or((!clear).then(|| Colour(tint.to_array().map(|c| c as f32)))),
-        back: colour(&look.back),
-        pattern: look.pattern.map(pattern),
-        second: colour(&look.second),
-        scale: look.scale.value,
-        roughness: look.roughness.or(if look.finish.is_none() { base.1 } else { None }),
-        translucency: look.translucency.value,
-        ior: look.ior.value,
-        depth: look.depth.value,
-        emission: colour(&look.emission),
-        hidden: look.hidden.value,
-        flat: look.flat.value,
-        ..Surface::default()
+        colour: said.colour.or((!clear).then(|| Colour(tint.to_array().map(|c| c as f32)))),
+        roughness: said.roughness.or(if said.finish.is_none() { base.1 } else { None }),
+        finish: said.finish.or(Some(base.0)),
+        ..said
+    }
+}
+
+/// What a table says, and nothing else.
+fn surface(table: &SurfaceTable) -> Surface {
+    Surface {
+        finish: table.finish.map(finish),
+        colour: colour(&table.colour),
+        back: colour(&table.back),
+        pattern: table.pattern.map(pattern),
+        second: colour(&table.second),
+        scale: table.scale.value,
+        roughness: table.roughness.value,
+        translucency: table.translucency.value,
+        ior: table.ior.value,
+        depth: table.depth.value,
+        emission: colour(&table.emission),
+        radius: table.radius.value,
+        grid: table.grid.map(|kind| match kind {
+            GridLook::Surface => GridKind::Surface,
+            GridLook::Fog => GridKind::Fog,
+        }),
+        density: table.density.value,
+        anisotropy: table.anisotropy.value,
+        noise: table.noise.value,
+        hidden: table.hidden.value,
+        flat: table.flat.value,
     }
 }
 

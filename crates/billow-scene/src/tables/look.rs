@@ -121,7 +121,7 @@ table! {
 }
 
 table! {
-    /// How a body is shown. What is left out follows from its material.
+    /// How a body or another object is shown. What is left out follows from its material, or is chosen to read well.
     pub(crate) struct SurfaceTable {
         /// What it seems to be made of.
         finish: Option<Finish>;
@@ -145,6 +145,16 @@ table! {
         depth: Option<f64> => unit("m"), above(0.0), at_most(1e9);
         /// Radiance it emits.
         emission: Option<Rgb> => range(0.0, 1e6);
+        /// In `[look.NAME]`: radius of particles and threads; from their spacing if not given.
+        radius: Option<f64> => unit("m"), above(0.0), at_most(1e9);
+        /// In `[look.NAME]`: how a grid is shown; a surface if its values change sign, fog if not.
+        grid: Option<GridLook>;
+        /// In `[look.NAME]`: extinction of fog per unit of grid value; such that it reads well if not given.
+        density: Option<f64> => unit("1/m"), range(0.0, 1e9);
+        /// In `[look.NAME]`: how much fog scatters forward (positive) or back (negative); 0.2 if not given.
+        anisotropy: Option<f64> => range(-0.95, 0.95);
+        /// In `[look.NAME]`: amplitude of sub-pixel noise on a level set, which turns a mirror into a glossy surface.
+        noise: Option<f64> => unit("m"), range(0.0, 1e9);
         /// Leave it out of the pictures.
         hidden: bool = false;
         /// Show flat facets instead of a smooth surface.
@@ -167,6 +177,16 @@ keyword! {
         "glass" Glass,
         /// Clear, refracting less, tinted with depth.
         "water" Water,
+    }
+}
+
+keyword! {
+    /// How a grid is shown.
+    pub(crate) enum GridLook {
+        /// The surface where its values are zero.
+        "surface" Surface,
+        /// Fog whose density is the value.
+        "fog" Fog,
     }
 }
 

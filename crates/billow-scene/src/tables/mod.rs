@@ -32,6 +32,8 @@ table! {
         material: Named<MaterialTable>;
         /// The things in the scene.
         body: Named<BodyTable>;
+        /// How objects of the frames that are not bodies are shown, by their names: smoke, water, spray, threads.
+        look: Named<SurfaceTable>;
         /// Where the viewer of the pictures stands.
         camera: CameraTable;
         /// Lights of the pictures; three-point light if there are none.

@@ -106,3 +106,23 @@ fn later_includes_and_the_file_itself_win_and_paths_start_from_their_file() {
     assert_eq!((timing.frames, timing.fps, timing.substeps, timing.max_halvings), (2, 60.0, 9, 3));
     assert_eq!(scene.bodies()[0].shape.element_count(), 1);
 }
+
+#[test]
+fn looks_of_grids_and_particles_stand_apart_from_bodies() {
+    let scene = |extra: &str| {
+        let text = format!("[mesh.ball]\nshape = \"icosphere\"\n[body.ball]\nmesh = \"ball\"\n{extra}");
+        billow_scene::Loader::text("look.toml", text).load()
+    };
+    let found = scene("look = { density = 3 }\n").unwrap_err().to_string();
+    assert!(
+        found.contains("`density` says nothing about the body `ball`") && found.contains("[look.NAME]"),
+        "{found}"
+    );
+    let found = scene("[look.ball]\nhidden = true\n").unwrap_err().to_string();
+    assert!(found.contains("`ball` is a body") && found.contains("[body.ball.look]"), "{found}");
+    let text = "[look.smoke]\ndensity = 3\nanisotropy = -0.5\ngrid = \"fog\"\n[look.spray]\nradius = 0.01\n[look.water]\nnoise = 1e-4\n";
+    let look = scene(text).unwrap().look().objects.clone();
+    let smoke = &look["smoke"];
+    assert_eq!((smoke.density, smoke.anisotropy, smoke.finish), (Some(3.0), Some(-0.5), None));
+    assert_eq!((look["spray"].radius, look["water"].noise), (Some(0.01), Some(1e-4)));
+}

@@ -217,7 +217,7 @@ fn run_cycles(
     }
 }
 
-/// The same scene for Cycles. A disc lamp of power P and area A shines with P/(4A) there and P/(πA) here.
+/// The same scene for Cycles. A disc lamp of power P and area A shines with P/(πA) in both.
 const SCRIPT: &str = r#"
 import sys, time, math
 import bpy
@@ -263,7 +263,7 @@ def aim(object, position, target):
     scene.collection.objects.link(object)
 
 lamp = bpy.data.lights.new("key", "AREA")
-lamp.shape, lamp.size, lamp.energy = "DISK", 1.6, 150.0 * 4 / math.pi
+lamp.shape, lamp.size, lamp.energy = "DISK", 1.6, 150.0
 aim(bpy.data.objects.new("key", lamp), (-2, -2, 4), (0, 0, 0))
 camera = bpy.data.cameras.new("camera")
 camera.sensor_fit, camera.angle = "VERTICAL", math.radians(32)

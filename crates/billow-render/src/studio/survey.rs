@@ -209,8 +209,11 @@ impl Survey {
         })
     }
 
-    /// A large level sheet at rest below everything else is drawn as the ground.
+    /// A large level sheet at rest below everything else is drawn as the ground, if there is to be one.
     fn find_floor(&mut self) {
+        if !self.look.ground.visible {
+            return;
+        }
         let others = self
             .records
             .values()

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test that cannot go on has failed
 
 mod broken;
+mod effects;
 mod golden;
 mod known;
 mod props;

@@ -43,7 +43,7 @@ export class Legend {
     });
     this.ends.forEach((input, k) =>
       input.addEventListener("change", () => {
-        const value = Number(input.value.replace("−", "-").replace(",", "."));
+        const value = Number(input.value.replaceAll("−", "-").replace(",", "."));
         if (!Number.isFinite(value)) return this.update();
         this.fixed = [...this.app.view.heatRange];
         this.fixed[k] = value;

@@ -1,12 +1,15 @@
 //! `cargo xtask tidy`: small things that should never land.
 //!
 //! Unfinished markers and ignored tests, source files too long to hold in one's head, relative links in Markdown
-//! that lead nowhere, and absolute paths of somebody's machine.
+//! that lead nowhere, absolute paths of somebody's machine, and pictures too large to keep with the sources.
 
 use crate::{files_below, read};
 use std::path::Path;
 
 const LONGEST_FILE: usize = 900;
+/// Largest picture, and largest sum of all of them [bytes].
+const LARGEST_PICTURE: u64 = 300_000;
+const ALL_PICTURES: u64 = 8_000_000;
 
 /// Everything untidy in the tree.
 pub(crate) fn problems(root: &Path) -> Result<Vec<String>, String> {
@@ -30,7 +33,33 @@ pub(crate) fn problems(root: &Path) -> Result<Vec<String>, String> {
                 .map(|(line, link)| format!("{name}:{line}: link to {link}, which does not exist")),
         );
     }
+    problems.extend(large_pictures(&pictures(root)?));
     Ok(problems)
+}
+
+/// The pictures of the tree with their sizes in bytes.
+fn pictures(root: &Path) -> Result<Vec<(String, u64)>, String> {
+    let endings = [".png", ".gif", ".jpg", ".exr", ".mp4", ".webm"];
+    let all = endings.iter().flat_map(|ending| files_below(root, ending));
+    all.filter(|path| !path.strip_prefix(root).is_ok_and(|p| p.starts_with("out")))
+        .map(|path| {
+            let size = std::fs::metadata(&path).map_err(|e| format!("{}: {e}", path.display()))?.len();
+            Ok((path.strip_prefix(root).unwrap_or(&path).display().to_string(), size))
+        })
+        .collect()
+}
+
+/// What is wrong with the sizes of pictures.
+fn large_pictures(pictures: &[(String, u64)]) -> Vec<String> {
+    let large = pictures.iter().filter(|(_, size)| *size > LARGEST_PICTURE);
+    let mut problems: Vec<String> = large
+        .map(|(name, size)| format!("{name}: {size} bytes; keep pictures below {LARGEST_PICTURE}"))
+        .collect();
+    let total: u64 = pictures.iter().map(|(_, size)| size).sum();
+    if total > ALL_PICTURES {
+        problems.push(format!("all pictures take {total} bytes; keep them below {ALL_PICTURES}"));
+    }
+    problems
 }
 
 /// Lines with a marker of unfinished work. The markers are spelt in halves so that this file passes.
@@ -65,6 +94,15 @@ fn relative_links(text: &str) -> impl Iterator<Item = (usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pictures_too_large_to_keep_are_found() {
+        let small = |n: u64| (0..n).map(|k| (format!("{k}.png"), 290_000)).collect::<Vec<_>>();
+        assert!(large_pictures(&small(20)).is_empty());
+        assert_eq!(large_pictures(&small(30)), ["all pictures take 8700000 bytes; keep them below 8000000"]);
+        let found = large_pictures(&[("a.png".into(), 300_001)]);
+        assert_eq!(found, ["a.png: 300001 bytes; keep pictures below 300000"]);
+    }
 
     #[test]
     fn markers_and_dead_links_are_found() {

@@ -6,7 +6,7 @@ use billow_view::{Options, Server};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-fn serve(frames: u32) -> (tempfile::TempDir, Server) {
+pub(crate) fn serve(frames: u32) -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     scene::write(&run, frames, 16, Duration::ZERO).unwrap();

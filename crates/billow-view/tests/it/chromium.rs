@@ -220,6 +220,19 @@ impl Chromium {
         self.call("Input.dispatchMouseEvent", event);
     }
 
+    /// Puts fingers on the screen, moves them, or with none takes them off.
+    pub(crate) fn touch(&mut self, kind: &str, fingers: &[[f64; 2]]) {
+        let points: Vec<Value> =
+            fingers.iter().enumerate().map(|(k, [x, y])| json!({ "x": x, "y": y, "id": k })).collect();
+        self.call("Input.dispatchTouchEvent", json!({ "type": kind, "touchPoints": points }));
+    }
+
+    /// What the system says about its screen and its reader's wishes.
+    pub(crate) fn system(&mut self, feature: &str, value: &str) {
+        let features = json!({ "features": [{ "name": feature, "value": value }] });
+        self.call("Emulation.setEmulatedMedia", features);
+    }
+
     /// The page as it stands on the screen.
     pub(crate) fn picture(&mut self) -> Picture {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));

@@ -6,7 +6,9 @@
 mod browser;
 mod chromium;
 mod client;
+mod devices;
 mod hostile;
+mod large;
 mod live;
 #[path = "../../examples/demo/scene.rs"]
 mod scene;

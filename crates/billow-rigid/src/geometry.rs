@@ -1,0 +1,301 @@
+//! The shape many bodies share: surface, samples, signed distance and mass per density ([Bri03] 4.3).
+//!
+//! Everything is kept in the body frame: centre of mass at the origin, axes along the principal directions, so
+//! the inertia tensor is diagonal. [`Geometry::frame`] leads back to the coordinates the mesh was given in.
+
+use crate::RigidError;
+use crate::convex::Convex;
+use crate::field::{Field, Grid};
+use crate::samples::Samples;
+use billow_geom::mass::{MassProperties, Matter};
+use billow_geom::{Aabb, TriMesh};
+use billow_levelset::{
+    Centring, Collider, Lattice, March, MeshToSdf, Refinement, mesh_to_dense, mesh_to_octree, mesh_to_sparse,
+};
+use billow_num::{Pose, Quat, Vec3};
+use std::sync::Arc;
+
+/// How the signed distance of a mesh that is not convex is stored ([Bri03] 4.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Storage {
+    /// Uniform up to two million samples, sparse blocks beyond.
+    #[default]
+    Automatic,
+    /// A full lattice: fastest.
+    Uniform,
+    /// An octree refined at the surface.
+    Octree,
+    /// Blocks around the surface.
+    Sparse,
+}
+
+/// How a mesh becomes a shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Distance between samples of φ [m]; zero chooses 1/96 of the longest side of the bounding box.
+    pub spacing: f64,
+    /// How φ is stored.
+    pub storage: Storage,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { spacing: 0.0, storage: Storage::Automatic }
+    }
+}
+
+/// Samples along the longest side unless told otherwise.
+const DEFAULT_SAMPLES: f64 = 96.0;
+/// Largest uniform grid chosen automatically [samples].
+const UNIFORM_LIMIT: f64 = 2e6;
+/// Samples of φ kept around the surface; not a whole number, so that no sample falls on the mesh's extremes.
+const BORDER: f64 = 3.317;
+
+/// A shape in its body frame.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    pub(crate) mesh: TriMesh,
+    pub(crate) frame: Pose,
+    pub(crate) samples: Samples,
+    /// None for thin shells, which have no inside.
+    pub(crate) field: Option<Field>,
+    pub(crate) convex: Option<Convex>,
+    /// Radius of the ball if it is one [m].
+    pub(crate) ball: f64,
+    pub(crate) bounds: Aabb,
+    pub(crate) radius: f64,
+    pub(crate) depth: f64,
+    pub(crate) skin: f64,
+    unit: UnitMass,
+}
+
+/// Mass properties at density one.
+#[derive(Clone, Copy, Debug)]
+struct UnitMass {
+    measure: f64,
+    moments: Vec3,
+}
+
+impl Geometry {
+    /// A solid from a closed mesh that is oriented outward. Convex ones are recognised.
+    ///
+    /// # Errors
+    /// When the mesh does not bound a solid or its signed distance cannot be stored.
+    pub fn solid(mesh: &TriMesh, settings: &Settings) -> Result<Self, RigidError> {
+        let properties = MassProperties::of_solid(mesh, Matter::Density(1.0))?;
+        let mut shape = Self::bare(mesh, &properties)?;
+        let topology = shape.mesh.topology()?;
+        shape.convex = Convex::of_mesh(&shape.mesh, &topology);
+        if let Some(convex) = &shape.convex {
+            shape.depth = convex.inner_radius();
+            shape.field = Some(Field::Planes(convex.planes.clone()));
+        } else {
+            shape.sample_distance(settings)?;
+        }
+        Ok(shape)
+    }
+
+    /// A ball, exact in every query; the mesh is only what is seen.
+    ///
+    /// # Errors
+    /// When the radius [m] is not positive.
+    pub fn ball(radius: f64) -> Result<Self, RigidError> {
+        let mesh = billow_geom::shapes::icosphere(radius, 8)?;
+        let properties = MassProperties::of_solid(&mesh, Matter::Density(1.0))?;
+        let mut shape = Self::bare(&mesh, &properties)?;
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
+        shape.unit = UnitMass { measure: volume, moments: Vec3::splat(0.4 * volume * radius * radius) };
+        shape.bounds = Aabb { min: Vec3::splat(-radius), max: Vec3::splat(radius) };
+        (shape.ball, shape.radius, shape.depth) = (radius, radius, radius);
+        shape.samples = Samples::centre();
+        shape.field = Some(Field::Ball(radius));
+        Ok(shape)
+    }
+
+    /// A solid whose signed distance is known: an analytic shape, octree or grid in the coordinates of `mesh`.
+    ///
+    /// # Errors
+    /// When the mesh does not bound a solid.
+    pub fn with_distance(mesh: &TriMesh, solid: Arc<dyn Collider>) -> Result<Self, RigidError> {
+        let properties = MassProperties::of_solid(mesh, Matter::Density(1.0))?;
+        let mut shape = Self::bare(mesh, &properties)?;
+        let moved = billow_levelset::Moving { body: solid, motion: shape.frame.inverse() };
+        shape.depth = shape.mesh.positions.iter().map(|x| x.length()).fold(f64::INFINITY, f64::min);
+        shape.field = Some(Field::Solid(Arc::new(moved)));
+        Ok(shape)
+    }
+
+    /// A thin shell: a surface with mass per area and no inside ([Gue06] 2.14). It meets solids; two shells do not
+    /// see each other.
+    ///
+    /// # Errors
+    /// When the mesh has no area or names missing vertices.
+    pub fn shell(mesh: &TriMesh) -> Result<Self, RigidError> {
+        Self::bare(mesh, &MassProperties::of_shell(mesh, Matter::Density(1.0))?)
+    }
+
+    fn bare(mesh: &TriMesh, properties: &MassProperties) -> Result<Self, RigidError> {
+        let (frame, moments) = body_frame(properties);
+        let back = frame.inverse();
+        let positions = mesh.positions.iter().map(|x| back.point(*x)).collect();
+        let mesh = TriMesh { positions, triangles: mesh.triangles.clone() };
+        let samples = Samples::of_mesh(&mesh, &mesh.topology()?);
+        let radius = mesh.positions.iter().map(|x| x.length()).fold(0.0, f64::max);
+        let bounds = mesh.bounds();
+        let unit = UnitMass { measure: properties.mass, moments };
+        let depth = 0.5 * bounds.size().min_element();
+        Ok(Self {
+            mesh,
+            frame,
+            samples,
+            field: None,
+            convex: None,
+            ball: 0.0,
+            bounds,
+            radius,
+            depth,
+            skin: 0.0,
+            unit,
+        })
+    }
+
+    fn sample_distance(&mut self, settings: &Settings) -> Result<(), RigidError> {
+        let size = self.bounds.size();
+        let h = if settings.spacing > 0.0 { settings.spacing } else { size.max_element() / DEFAULT_SAMPLES };
+        let domain = self.bounds.inflated(BORDER * h);
+        let samples = (domain.size() / h).to_array().iter().product::<f64>();
+        let uniform = match settings.storage {
+            Storage::Automatic => samples <= UNIFORM_LIMIT,
+            other => other == Storage::Uniform,
+        };
+        // Sharp edges are rounded off by about an eighth of a sample: keep that much apart.
+        self.skin = SKIN * h;
+        let field = if uniform {
+            let lattice = Lattice::covering(domain, h, Centring::Node)?;
+            let grid = Grid::new(&mesh_to_dense(&self.mesh, lattice, &March::default())?.0);
+            self.depth = -grid.lowest();
+            Field::Grid(grid)
+        } else if settings.storage == Storage::Octree {
+            let (tree, _) = mesh_to_octree(&self.mesh, &Refinement::at_surface(h), BORDER * h)?;
+            Field::Solid(Arc::new(tree))
+        } else {
+            Field::Solid(Arc::new(mesh_to_sparse(&self.mesh, &MeshToSdf::with_spacing(h))?.0))
+        };
+        self.field = Some(field);
+        Ok(())
+    }
+
+    /// Mass [kg] and principal moments [kg·m²] for an amount of matter.
+    pub(crate) fn mass(&self, matter: Matter) -> (f64, Vec3) {
+        let density = match matter {
+            Matter::Density(d) => d,
+            Matter::Mass(m) => m / self.unit.measure,
+        };
+        (density * self.unit.measure, density * self.unit.moments)
+    }
+
+    /// The surface in the body frame.
+    pub fn mesh(&self) -> &TriMesh {
+        &self.mesh
+    }
+
+    /// Pose of the body frame in the coordinates the mesh was given in.
+    pub fn frame(&self) -> &Pose {
+        &self.frame
+    }
+
+    /// Radius of the sphere about the centre of mass that holds the shape [m].
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Whether the shape was recognised as a convex polyhedron.
+    pub fn is_convex(&self) -> bool {
+        self.convex.is_some()
+    }
+
+    /// Whether the shape has an inside.
+    pub fn is_solid(&self) -> bool {
+        self.field.is_some()
+    }
+
+    /// Signed distance at a point of the body frame [m]; infinite for shells.
+    pub fn phi(&self, x: Vec3) -> f64 {
+        self.field.as_ref().map_or(f64::INFINITY, |f| f.phi(x))
+    }
+
+    /// Bytes of a uniform grid of φ, zero for other forms.
+    pub fn grid_bytes(&self) -> usize {
+        if let Some(Field::Grid(g)) = &self.field { g.bytes() } else { 0 }
+    }
+
+    /// Box of the shape at a pose.
+    pub(crate) fn bounds_at(&self, pose: &Pose) -> Aabb {
+        let r = pose.matrix();
+        let half = 0.5 * self.bounds.size();
+        let extent = r.x_axis.abs() * half.x + r.y_axis.abs() * half.y + r.z_axis.abs() * half.z;
+        let centre = pose.point(self.bounds.centre());
+        Aabb { min: centre - extent, max: centre + extent }
+    }
+}
+
+/// Part of a sample of φ by which bodies are kept apart: trilinear samples cut sharp edges by at most about this.
+const SKIN: f64 = 0.1;
+
+/// The principal frame, with the axes left alone if they are principal already.
+fn body_frame(properties: &MassProperties) -> (Pose, Vec3) {
+    let i = properties.inertia;
+    let diagonal = Vec3::new(i.x_axis.x, i.y_axis.y, i.z_axis.z);
+    let off = Vec3::new(i.x_axis.y, i.x_axis.z, i.y_axis.z).abs().max_element();
+    if off < 1e-9 * diagonal.max_element() {
+        return (Pose { position: properties.centre, rotation: Quat::IDENTITY }, diagonal);
+    }
+    let principal = properties.principal();
+    (principal.pose, principal.moments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_geom::shapes::{Bone, Ring, cuboid, torus};
+
+    #[test]
+    fn boxes_are_recognised_as_convex_and_rings_are_not() {
+        let cube =
+            Geometry::solid(&cuboid(Vec3::new(1.0, 2.0, 3.0), [2, 3, 4]).unwrap(), &Settings::default());
+        let cube = cube.unwrap();
+        assert!(cube.is_convex() && (cube.depth - 0.5).abs() < 1e-12);
+        let ring = Geometry::solid(&Ring::default().mesh().unwrap(), &Settings::default()).unwrap();
+        assert!(!ring.is_convex() && ring.is_solid());
+    }
+
+    #[test]
+    fn the_body_frame_is_principal_and_leads_back_to_the_mesh() {
+        let tilt = Pose { position: Vec3::new(3.0, -1.0, 2.0), rotation: Quat::from_rotation_x(0.6) };
+        let mesh = Bone::default().mesh().unwrap();
+        let placed: Vec<Vec3> = mesh.positions.iter().map(|x| tilt.point(*x)).collect();
+        let mesh = TriMesh { positions: placed, ..mesh };
+        let shape = Geometry::solid(&mesh, &Settings::default()).unwrap();
+        let here = MassProperties::of_solid(&shape.mesh, Matter::Density(1.0)).unwrap();
+        assert!(here.centre.length() < 1e-12);
+        let (_, moments) = shape.mass(Matter::Density(1.0));
+        let diagonal = billow_num::Mat3::from_diagonal(moments);
+        assert!((here.inertia - diagonal).abs_diff_eq(billow_num::Mat3::ZERO, 1e-9 * moments.max_element()));
+        for (x, y) in shape.mesh.positions.iter().zip(&mesh.positions) {
+            assert!(shape.frame.point(*x).distance(*y) < 1e-12);
+        }
+    }
+
+    #[test]
+    fn all_three_storages_agree_near_the_surface() {
+        let mesh = torus(0.3, 0.1, 24, 16).unwrap();
+        let of = |storage| Geometry::solid(&mesh, &Settings { spacing: 0.0097, storage }).unwrap();
+        let shapes = [of(Storage::Uniform), of(Storage::Octree), of(Storage::Sparse)];
+        for x in &shapes[0].mesh.positions {
+            for scale in [0.98, 1.0, 1.02] {
+                let phi = shapes.each_ref().map(|s| s.phi(*x * scale));
+                assert!((phi[0] - phi[1]).abs() < 2.5e-3 && (phi[0] - phi[2]).abs() < 2.5e-3, "{phi:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The default step: contacts found once, impulses carried on ([Gue06] 2.11 with better first guesses).
+//!
+//! The order is the documents': collide, contact graph, forces to velocities, contact, shock, move, push apart. New
+//! are impulses that are remembered between steps, a shock whose impulses are remembered too, contacts that act
+//! before the gap is closed, and the search for contacts that the solved velocities lead into.
+
+use crate::Config;
+use crate::collide::collide;
+use crate::contact::{Contact, Motion};
+use crate::detect::{Found, Search};
+use crate::graph::{Levels, levels};
+use crate::motion;
+use crate::solve::{Row, both};
+use crate::state::{Carried, State};
+use crate::step::{StepReport, Workspace};
+use billow_num::Vec3;
+
+/// One step of `dt` in which forces act on the velocities for `kick` seconds. Leaves the new velocities in the
+/// workspace and everything needed to push apart.
+pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &mut StepReport) {
+    let model = search.model;
+    let fixed: Vec<bool> = (0..model.len()).map(|i| !model.is_dynamic(i)).collect();
+    let live: Vec<bool> = fixed.iter().map(|f| !f).collect();
+
+    // Detect interference at the predicted places and apply collision impulses.
+    let mut found = Vec::new();
+    for pass in 0..search.config.collision_passes.max(1) {
+        kicked(search, kick, &work.motions, &mut work.trial);
+        search.predict(&work.trial, &mut work.predicted);
+        report.stages.time("broad", || search.pairs(&work.predicted, &live, &mut work.pairs));
+        found = report.stages.time("detect", || search.contacts(&work.trial, &work.predicted, &work.pairs));
+        let hits = collide(search, &found, &mut work.motions, kick, pass % 2 == 1);
+        report.collisions += hits;
+        if hits == 0 {
+            break;
+        }
+    }
+
+    // Contact graph; then gravity.
+    let levels = contact_graph(search, &found, &work.motions, &fixed, kick);
+
+    // Forces and remembered impulses change the velocities; what rests keeps resting.
+    let mut contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
+    let mut rows = Vec::new();
+    extend_rows(search, &contacts, &work.motions, &mut rows);
+    forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions);
+
+    // Contacts, then shock propagation; again with contacts that turn out to be missing.
+    let still = STILL * model.gravity.length() * kick;
+    for round in 0..=search.config.rounds {
+        let order = level_order(&levels, &contacts);
+        report.stages.time("solve", || {
+            sweep(&mut rows, &mut work.motions, search.config, still);
+            shock((&levels, &order), (search.config, still), &mut rows, &mut work.motions);
+        });
+        work.order = order;
+        if round == search.config.rounds {
+            break;
+        }
+        let missing = report.stages.time("verify", || missing_contacts(search, work, &live, &contacts));
+        if missing.is_empty() {
+            break;
+        }
+        report.late_contacts += missing.len() as u64;
+        contacts.extend(missing);
+        extend_rows(search, &contacts, &work.motions, &mut rows);
+    }
+    report.contacts = contacts.len() as u64;
+    report.levels = u64::from(levels.count);
+    work.carried = remember(search, &contacts, &rows, kick);
+    (work.contacts, work.levels) = (contacts, levels);
+}
+
+/// Adds to the velocities what gravity and remembered impulses do to them, with the impulses grown where something
+/// would otherwise accelerate into what bears it.
+fn forecast(
+    search: &Search<'_>,
+    (contacts, levels): (&[Contact], &Levels),
+    kick: f64,
+    rows: &mut [Row],
+    motions: &mut [Motion],
+) {
+    let still: Vec<Motion> = motions.iter().map(|m| Motion { v: Vec3::ZERO, w: Vec3::ZERO, ..*m }).collect();
+    let mut change = Vec::new();
+    kicked(search, kick, &still, &mut change);
+    warm_start(search, contacts, kick, rows, &mut change);
+    // Contacts that carried something, and those as good as at rest.
+    let fall = search.model.gravity.length() * kick;
+    let mut order = level_order(levels, contacts);
+    order.retain(|c| {
+        let row = &mut rows[*c as usize];
+        let u = row.relative(&motions[row.a as usize], &motions[row.b as usize]).dot(row.normal);
+        row.impact = u < row.wanted - fall;
+        row.j != Vec3::ZERO || !row.impact && u <= fall && row.wanted >= -fall
+    });
+    by_level((levels, &order), rows, (search.config, STILL * fall), |row, held| {
+        let [a, b] = both(&mut change, row.a, row.b);
+        row.bear(a, b, held)
+    });
+    for (m, c) in motions.iter_mut().zip(&change) {
+        m.v += c.v;
+        m.w += c.w;
+    }
+}
+
+/// Sine of the slope from which a contact bears a body.
+const STEEP: f64 = 0.01;
+/// Change of velocity that counts as none, as a part of what gravity adds.
+const STILL: f64 = 1e-14;
+
+/// Velocities after gravity acted for `kick`.
+fn kicked(search: &Search<'_>, kick: f64, from: &[Motion], to: &mut Vec<Motion>) {
+    let dv = search.model.gravity * kick;
+    to.clear();
+    to.extend(from.iter().map(|m| {
+        let mut m = *m;
+        if m.inverse_mass > 0.0 {
+            m.v += dv;
+        }
+        m
+    }));
+}
+
+/// Who rests on whom ([Gue06] 2.8.1): a body rests on another if its own forces alone would close a contact.
+pub(crate) fn contact_graph(
+    search: &Search<'_>,
+    found: &[Found],
+    motions: &[Motion],
+    fixed: &[bool],
+    kick: f64,
+) -> Levels {
+    let (state, dt) = (search.state, search.dt);
+    let falls = |i: u32| if fixed[i as usize] { Vec3::ZERO } else { search.model.gravity * kick };
+    let mut edges = Vec::with_capacity(2 * found.len());
+    for c in found.iter().map(|f| &f.contact) {
+        let [pa, pb] = [c.a, c.b].map(|i| &state.bodies[i as usize].pose);
+        let [ma, mb] = [c.a, c.b].map(|i| &motions[i as usize]);
+        let u = c.relative(ma, mb).dot(c.normal);
+        let gap = c.gap(pa, pb);
+        // Side by side is not on top.
+        let least = STEEP * search.model.gravity.length() * kick;
+        let [fa, fb] = [falls(c.a).dot(c.normal), -falls(c.b).dot(c.normal)];
+        if fa < -least && gap + dt * (u + fa) < 0.0 {
+            edges.push([c.b, c.a]);
+        }
+        if fb < -least && gap + dt * (u + fb) < 0.0 {
+            edges.push([c.a, c.b]);
+        }
+    }
+    levels(fixed, &mut edges)
+}
+
+/// Contacts level by level.
+pub(crate) fn level_order(levels: &Levels, contacts: &[Contact]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..contacts.len() as u32).collect();
+    order.sort_by_key(|c| level_of(levels, &contacts[*c as usize]));
+    order
+}
+
+fn level_of(levels: &Levels, c: &Contact) -> u32 {
+    levels.of[c.a as usize].max(levels.of[c.b as usize])
+}
+
+/// Rows for the contacts that have none yet.
+fn extend_rows(search: &Search<'_>, contacts: &[Contact], motions: &[Motion], rows: &mut Vec<Row>) {
+    let poses = |c: &Contact| [c.a, c.b].map(|i| &search.state.bodies[i as usize].pose);
+    let first = rows.len();
+    rows.extend(contacts[first..].iter().map(|c| Row::new(search.model, c, poses(c), motions, search.dt)));
+}
+
+/// Applies remembered impulses to the contacts nearest to where they acted.
+fn warm_start(
+    search: &Search<'_>,
+    contacts: &[Contact],
+    kick: f64,
+    rows: &mut [Row],
+    motions: &mut [Motion],
+) {
+    let carried = &search.state.carried;
+    let mut at = 0;
+    let mut k = 0;
+    while k < contacts.len() {
+        let key = (contacts[k].a, contacts[k].b);
+        let end = k + contacts[k..].iter().take_while(|c| (c.a, c.b) == key).count();
+        at += carried[at..].iter().take_while(|c| (c.a, c.b) < key).count();
+        let stop = at + carried[at..].iter().take_while(|c| (c.a, c.b) == key).count();
+        let mut free: Vec<&Carried> = carried[at..stop].iter().collect();
+        let size =
+            search.model.geometry(key.0 as usize).depth.min(search.model.geometry(key.1 as usize).depth);
+        for i in k..end {
+            let here = place(search, &contacts[i]);
+            let nearest = (0..free.len())
+                .map(|f| (free[f].at.distance_squared(here), f))
+                .min_by(|x, y| x.0.total_cmp(&y.0));
+            let Some((_, f)) = nearest.filter(|n| n.0 < size * size * MATCH) else { continue };
+            let force = free.swap_remove(f).force;
+            let [a, b] = both(motions, key.0, key.1);
+            rows[i].warm(force * kick, a, b);
+        }
+        (k, at) = (end, stop);
+    }
+}
+
+/// Square of the distance, in half thicknesses, within which an impulse is taken over.
+const MATCH: f64 = 0.25;
+
+/// Where a contact is remembered: its anchor in the first body that answers impulses.
+fn place(search: &Search<'_>, c: &Contact) -> Vec3 {
+    if search.model.is_dynamic(c.a as usize) { c.anchors[0] } else { c.anchors[1] }
+}
+
+fn remember(search: &Search<'_>, contacts: &[Contact], rows: &[Row], kick: f64) -> Vec<Carried> {
+    let mut carried: Vec<Carried> = contacts
+        .iter()
+        .zip(rows)
+        .filter(|(_, row)| row.j != Vec3::ZERO && !row.impact)
+        .map(|(c, row)| Carried { a: c.a, b: c.b, at: place(search, c), force: row.j / kick })
+        .collect();
+    carried.sort_by_key(|c| (c.a, c.b));
+    carried
+}
+
+/// Sweeps over all contacts: as many as asked for, and on while a small system still changes.
+fn sweep(rows: &mut [Row], motions: &mut [Motion], config: &Config, still: f64) {
+    for _ in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
+        let mut change: f64 = 0.0;
+        for row in rows.iter_mut() {
+            let [a, b] = both(motions, row.a, row.b);
+            change = change.max(row.relax(a, b));
+        }
+        if change <= still {
+            break;
+        }
+    }
+}
+
+/// Sweeps over `count` contacts: at least those asked for, more if the visits allow.
+fn most_sweeps(config: &Config, asked: u32, count: usize) -> usize {
+    if asked == 0 { 0 } else { (asked as usize).max(config.visits as usize / count.max(1)) }
+}
+
+/// The last sweep, level by level, with supported bodies of finished levels held.
+fn shock(graph: (&Levels, &[u32]), effort: (&Config, f64), rows: &mut [Row], motions: &mut [Motion]) {
+    by_level(graph, rows, effort, |row, held| {
+        let [a, b] = both(motions, row.a, row.b);
+        row.shock(a, b, held)
+    });
+}
+
+/// Visits rows level by level, several times each, and tells which bodies are held. `visit` returns how much it
+/// changed.
+fn by_level(
+    (levels, order): (&Levels, &[u32]),
+    rows: &mut [Row],
+    (config, still): (&Config, f64),
+    mut visit: impl FnMut(&mut Row, [bool; 2]) -> f64,
+) {
+    let most = most_sweeps(config, config.shock_sweeps, order.len());
+    let of = |row: &Row| levels.of[row.a as usize].max(levels.of[row.b as usize]);
+    let mut start = 0;
+    while start < order.len() {
+        let now = of(&rows[order[start] as usize]);
+        let end = start + order[start..].iter().take_while(|c| of(&rows[**c as usize]) == now).count();
+        let held = |i: u32| levels.supported[i as usize] && levels.of[i as usize] < now;
+        for _ in 0..most {
+            let mut change: f64 = 0.0;
+            for c in &order[start..end] {
+                let row = &mut rows[*c as usize];
+                let held = [held(row.a), held(row.b)];
+                change = change.max(visit(row, held));
+            }
+            if change <= still {
+                break;
+            }
+        }
+        start = end;
+    }
+}
+
+/// Contacts that the solved velocities lead into and that are not in the list yet.
+fn missing_contacts(
+    search: &Search<'_>,
+    work: &mut Workspace,
+    live: &[bool],
+    contacts: &[Contact],
+) -> Vec<Contact> {
+    let Workspace { motions, trial, predicted, pairs, .. } = work;
+    // Bodies that go somewhere else than where contacts were looked for.
+    let strays: Vec<f64> = (0..motions.len())
+        .map(|i| {
+            let radius = search.model.geometry(i).radius;
+            let (m, t) = (&motions[i], &trial[i]);
+            search.dt * ((m.v - t.v).length() + (m.w - t.w).length() * radius)
+        })
+        .collect();
+    let astray = |p: &[u32; 2]| {
+        let slack = search.margin(p[0], p[1]);
+        strays[p[0] as usize] + strays[p[1] as usize] > slack
+    };
+    search.predict(motions, predicted);
+    search.pairs(predicted, live, pairs);
+    let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
+    let found = search.contacts(motions, predicted, &pairs);
+    trial.clone_from(motions);
+    let known = |f: &Found| {
+        let size = search.model.geometry(f.contact.a as usize).depth;
+        let size = size.min(search.model.geometry(f.contact.b as usize).depth);
+        let first = contacts.partition_point(|c| (c.a, c.b) < (f.contact.a, f.contact.b));
+        contacts[first..].iter().take_while(|c| (c.a, c.b) == (f.contact.a, f.contact.b)).any(|c| {
+            let near = c.anchors[0].distance(f.contact.anchors[0]) < 0.1 * size;
+            near && c.normal.dot(f.contact.normal) > 0.9
+        })
+    };
+    let reached = |f: &&Found| {
+        let c = &f.contact;
+        let end = c.gap(&predicted[c.a as usize], &predicted[c.b as usize]);
+        end < -0.25 * search.margin(c.a, c.b)
+    };
+    found.iter().filter(reached).filter(|f| !known(f)).map(|f| f.contact).collect()
+}
+
+/// Moves all bodies with the solved velocities and keeps what is remembered.
+pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model, state: &mut State) {
+    for (i, m) in work.motions.iter().enumerate() {
+        let b = &mut state.bodies[i];
+        let inertia = &model.inertias[i];
+        if inertia.inverse_mass > 0.0 {
+            // Only the change is added, so an untouched angular momentum keeps every bit.
+            let w = inertia.divided(&b.pose, b.angular_momentum);
+            if m.w != w {
+                b.angular_momentum += inertia.times(&b.pose, m.w - w);
+            }
+            b.velocity = m.v;
+            b.pose = motion::advanced(&b.pose, inertia, m.v, m.w, search_dt);
+        } else if let Some(pose) = motion::scripted(model, i, state.time + search_dt) {
+            b.pose = pose;
+            b.velocity = m.v;
+        }
+    }
+}

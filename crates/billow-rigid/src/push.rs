@@ -1,0 +1,77 @@
+//! Pushing apart what still overlaps, without touching velocities ([Gue06] 2.10).
+//!
+//! First-order physics: a displacement instead of an impulse, level by level up the contact graph with what lies
+//! below held fast, and each sweep undoing a larger part of the overlap.
+
+use crate::contact::Contact;
+use crate::graph::Levels;
+use crate::model::Model;
+use crate::motion::turned;
+use crate::state::State;
+use billow_num::Vec3;
+
+/// Largest part of a body's half thickness a single push may move it by.
+const LARGEST: f64 = 0.2;
+
+/// Overlap that is not worth a push, as a part of the half thickness.
+const NOTHING: f64 = 1e-9;
+
+/// Pushes the bodies of `contacts` apart; `order` lists the contacts level by level.
+pub(crate) fn push_apart(
+    model: &Model,
+    state: &mut State,
+    contacts: &[Contact],
+    (levels, order): (&Levels, &[u32]),
+    sweeps: u32,
+) -> u64 {
+    let mut pushes = 0;
+    for sweep in 0..sweeps {
+        let part = f64::from(sweep + 1) / f64::from(sweeps);
+        let mut quiet = true;
+        for &c in order {
+            let contact = &contacts[c as usize];
+            let [a, b] = [contact.a as usize, contact.b as usize];
+            let overlap = -contact.gap(&state.bodies[a].pose, &state.bodies[b].pose);
+            if overlap <= NOTHING * model.geometry(a).depth.min(model.geometry(b).depth) {
+                continue;
+            }
+            // In the last sweep what lies below stays.
+            let last = sweep + 1 == sweeps;
+            let below = |x: usize, y: usize| last && levels.supported[x] && levels.of[x] < levels.of[y];
+            separate(model, state, contact, part * overlap, [below(a, b), below(b, a)]);
+            (pushes, quiet) = (pushes + 1, false);
+        }
+        if quiet {
+            break;
+        }
+    }
+    pushes
+}
+
+/// Moves two bodies by the first-order impulse that opens the contact by `way` [m].
+fn separate(model: &Model, state: &mut State, contact: &Contact, way: f64, held: [bool; 2]) {
+    let (n, ids) = (contact.normal, [contact.a as usize, contact.b as usize]);
+    let mut arms = [Vec3::ZERO; 2];
+    let mut compliance = 0.0;
+    for k in 0..2 {
+        let (pose, inertia) = (&state.bodies[ids[k]].pose, &model.inertias[ids[k]]);
+        arms[k] = pose.vector(contact.anchors[k]);
+        if !held[k] {
+            let turn = inertia.divided(pose, arms[k].cross(n));
+            compliance += inertia.inverse_mass + turn.dot(arms[k].cross(n));
+        }
+    }
+    if compliance <= 0.0 {
+        return;
+    }
+    let limit = LARGEST * model.geometry(ids[0]).depth.min(model.geometry(ids[1]).depth);
+    let j = n * (way.min(limit) / compliance);
+    for k in (0..2).filter(|k| !held[*k]) {
+        let inertia = &model.inertias[ids[k]];
+        let j = if k == 0 { j } else { -j };
+        let pose = &mut state.bodies[ids[k]].pose;
+        let by = inertia.divided(pose, arms[k].cross(j));
+        *pose = turned(pose, by);
+        pose.position += j * inertia.inverse_mass;
+    }
+}

@@ -1,0 +1,180 @@
+//! The points of a surface that are tested against other bodies: vertices and sharp edges, in a sphere tree.
+//!
+//! A sphere whose centre is farther from the other body than its radius holds nothing that touches, so one
+//! distance prunes a whole branch ([Bri03] 4.4). Flat and reflex edges never touch first and are left out.
+
+use billow_geom::TriMesh;
+use billow_geom::mesh::Topology;
+use billow_num::Vec3;
+use std::ops::Range;
+
+/// Most vertices of a leaf.
+const LEAF: usize = 8;
+/// Sine of the dihedral angle from which an edge counts as sharp.
+const SHARP: f64 = 1e-3;
+
+/// Vertices and sharp convex edges of a surface in its body frame.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    /// Vertex positions, in the order of the leaves [m].
+    pub(crate) vertices: Vec<Vec3>,
+    /// Edges as pairs of `vertices`, in the order of the leaves.
+    pub(crate) edges: Vec<[u32; 2]>,
+    nodes: Vec<Node>,
+}
+
+/// A sphere around vertices and edges.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) centre: Vec3,
+    pub(crate) radius: f64,
+    /// First child; the second follows the first one's subtree. Zero for a leaf.
+    second: u32,
+    pub(crate) vertices: Range<u32>,
+    pub(crate) edges: Range<u32>,
+}
+
+impl Samples {
+    /// All vertices, and the edges where two triangles meet at a convex angle.
+    pub(crate) fn of_mesh(mesh: &TriMesh, topology: &Topology) -> Self {
+        let mut used: Vec<u32> = mesh.triangles.concat();
+        used.sort_unstable();
+        used.dedup();
+        let mut order = used;
+        let mut samples = Self::default();
+        let mut owner = vec![0u32; mesh.positions.len()];
+        let sharp = sharp_edges(mesh, topology);
+        samples.split(mesh, &mut order[..]);
+        for (k, v) in order.iter().enumerate() {
+            owner[*v as usize] = k as u32;
+        }
+        samples.vertices = order.iter().map(|v| mesh.positions[*v as usize]).collect();
+        let mut edges: Vec<[u32; 2]> = sharp
+            .iter()
+            .map(|[a, b]| {
+                let [a, b] = [owner[*a as usize], owner[*b as usize]];
+                [a.min(b), a.max(b)]
+            })
+            .collect();
+        edges.sort_unstable();
+        samples.edges = edges;
+        samples.fit();
+        samples
+    }
+
+    /// A single point at the origin: a ball's centre.
+    pub(crate) fn centre() -> Self {
+        let node = Node { centre: Vec3::ZERO, radius: 0.0, second: 0, vertices: 0..1, edges: 0..0 };
+        Self { vertices: vec![Vec3::ZERO], edges: Vec::new(), nodes: vec![node] }
+    }
+
+    fn split(&mut self, mesh: &TriMesh, order: &mut [u32]) {
+        self.split_at(mesh, order, 0);
+    }
+
+    fn split_at(&mut self, mesh: &TriMesh, order: &mut [u32], first: u32) {
+        let id = self.nodes.len();
+        let vertices = first..first + order.len() as u32;
+        self.nodes.push(Node { centre: Vec3::ZERO, radius: 0.0, second: 0, vertices, edges: 0..0 });
+        if order.len() <= LEAF {
+            return;
+        }
+        let at = |v: &u32| mesh.positions[*v as usize];
+        let bounds = order.iter().map(at).fold(billow_geom::Aabb::of_points(&[]), |b, p| b.with(p));
+        let size = bounds.size();
+        let axis = (0..3).fold(0, |best, k| if size[k] > size[best] { k } else { best });
+        order.sort_by(|a, b| at(a)[axis].total_cmp(&at(b)[axis]).then(a.cmp(b)));
+        let (low, high) = order.split_at_mut(order.len() / 2);
+        let middle = first + low.len() as u32;
+        self.split_at(mesh, low, first);
+        self.nodes[id].second = self.nodes.len() as u32;
+        self.split_at(mesh, high, middle);
+    }
+
+    /// Spheres around vertices and around the edges that start at them.
+    fn fit(&mut self) {
+        for k in 0..self.nodes.len() {
+            let v = self.nodes[k].vertices.clone();
+            let start = self.edges.partition_point(|e| e[0] < v.start) as u32;
+            let end = self.edges.partition_point(|e| e[0] < v.end) as u32;
+            let mut points: Vec<Vec3> = self.vertices[v.start as usize..v.end as usize].to_vec();
+            points.extend(
+                self.edges[start as usize..end as usize].iter().map(|e| self.vertices[e[1] as usize]),
+            );
+            let centre = billow_geom::Aabb::of_points(&points).centre();
+            let radius = points.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
+            let node = &mut self.nodes[k];
+            (node.centre, node.radius, node.edges) = (centre, radius, start..end);
+        }
+    }
+
+    /// Calls `leaf` for every leaf none of whose ancestors `keep` refuses.
+    pub(crate) fn visit(&self, mut keep: impl FnMut(&Node) -> bool, mut leaf: impl FnMut(&Node)) {
+        let mut stack = [0u32; 64];
+        let mut depth = usize::from(!self.nodes.is_empty());
+        while depth > 0 {
+            depth -= 1;
+            let at = stack[depth];
+            let node = &self.nodes[at as usize];
+            if !keep(node) {
+                continue;
+            }
+            if node.second == 0 {
+                leaf(node);
+            } else {
+                stack[depth] = node.second;
+                stack[depth + 1] = at + 1;
+                depth += 2;
+            }
+        }
+    }
+}
+
+/// Edges whose two triangles meet at a convex, not flat angle, and the rim of open surfaces.
+fn sharp_edges(mesh: &TriMesh, topology: &Topology) -> Vec<[u32; 2]> {
+    let normals = mesh.triangle_normals();
+    let keep = |e: &usize| {
+        let Some([s, t]) = topology.edge_pair(*e as u32) else { return true };
+        let [a, b] = topology.edges()[*e];
+        let middle = 0.5 * (mesh.positions[a as usize] + mesh.positions[b as usize]);
+        let rise = |of: u32, from: u32| {
+            let c = mesh.corners(of as usize).iter().sum::<Vec3>() / 3.0 - middle;
+            normals[from as usize].dot(c.normalize_or_zero())
+        };
+        rise(s, t) < -SHARP && rise(t, s) < -SHARP
+    };
+    (0..topology.edge_count()).filter(keep).map(|e| topology.edges()[e]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_geom::shapes::{Ring, cuboid};
+
+    #[test]
+    fn a_box_has_twelve_sharp_edges_and_no_diagonals() {
+        let mesh = cuboid(Vec3::ONE, [1; 3]).unwrap();
+        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap());
+        assert_eq!((samples.vertices.len(), samples.edges.len()), (8, 12));
+    }
+
+    #[test]
+    fn every_vertex_and_edge_is_in_one_leaf_and_inside_its_spheres() {
+        let mesh = Ring::default().mesh().unwrap();
+        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap());
+        let (mut vertices, mut edges) = (0, 0);
+        samples.visit(
+            |node| {
+                let near = |v: u32| samples.vertices[v as usize].distance(node.centre) <= node.radius + 1e-12;
+                assert!(node.vertices.clone().all(near));
+                assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
+                true
+            },
+            |leaf| {
+                vertices += leaf.vertices.len();
+                edges += leaf.edges.len();
+            },
+        );
+        assert_eq!((vertices, edges), (samples.vertices.len(), samples.edges.len()));
+    }
+}

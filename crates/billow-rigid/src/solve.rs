@@ -1,0 +1,213 @@
+//! Contact by impulses that are remembered: sweeps over accumulated impulses, then a shock that is remembered too.
+//!
+//! Each contact keeps the impulse `j` given so far and changes it so that its own relative velocity becomes what
+//! is wanted, sticking inside the friction cone and sliding on it ([Gue06] 2.7). What a contact needed in the last
+//! step is its first guess. The last sweep goes up the contact graph with everything below infinitely heavy
+//! ([Gue06] 2.8.2); what it finds is remembered as well, so the weight that shock propagation withholds from
+//! the bodies below reaches them one step later, and a stack of n bodies is exact after n steps whatever the masses.
+
+use crate::contact::{Contact, Motion};
+use crate::model::Model;
+use billow_num::{Mat3, Pose, Vec3};
+
+/// A contact ready to be solved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) normal: Vec3,
+    pub(crate) ra: Vec3,
+    pub(crate) rb: Vec3,
+    /// Inverse of K at the contact.
+    inverse: Mat3,
+    /// K·normal.
+    kn: Vec3,
+    /// Relative normal velocity that just closes the gap [m/s].
+    pub(crate) wanted: f64,
+    friction: f64,
+    /// Lever arms of rolling and spinning friction [m].
+    arms: [f64; 2],
+    /// Whether the bodies met faster than forces alone explain: such impulses do not repeat.
+    pub(crate) impact: bool,
+    /// Impulse on the first body so far [N·s].
+    pub(crate) j: Vec3,
+    /// Angular impulse on the first body so far [N·m·s].
+    jt: Vec3,
+}
+
+impl Row {
+    /// A row for a contact between bodies at two poses; closes the gap within `dt`.
+    pub(crate) fn new(
+        model: &Model,
+        contact: &Contact,
+        poses: [&Pose; 2],
+        motions: &[Motion],
+        dt: f64,
+    ) -> Self {
+        let [a, b] = [contact.a as usize, contact.b as usize];
+        let [ra, rb] = contact.arms;
+        let k = motions[a].compliance(ra) + motions[b].compliance(rb);
+        let [sa, sb] = [&model.bodies[a].surface, &model.bodies[b].surface];
+        let arms = [sa.rolling.max(sb.rolling), sa.spinning.max(sb.spinning)];
+        let curved = if arms == [0.0; 2] { 0.0 } else { curvature_radius(model, contact) };
+        Self {
+            a: contact.a,
+            b: contact.b,
+            normal: contact.normal,
+            ra,
+            rb,
+            inverse: k.inverse(),
+            kn: k * contact.normal,
+            wanted: -contact.gap(poses[0], poses[1]).max(0.0) / dt,
+            friction: sa.friction.max(sb.friction),
+            arms: arms.map(|m| m * curved),
+            impact: false,
+            j: Vec3::ZERO,
+            jt: Vec3::ZERO,
+        }
+    }
+
+    /// Relative velocity of the two bodies at the contact [m/s].
+    pub(crate) fn relative(&self, a: &Motion, b: &Motion) -> Vec3 {
+        a.at(self.ra) - b.at(self.rb)
+    }
+
+    /// Takes over an impulse remembered from the last step, kept inside the cone, and applies it.
+    pub(crate) fn warm(&mut self, j: Vec3, a: &mut Motion, b: &mut Motion) {
+        let jn = j.dot(self.normal).max(0.0);
+        let t = j - j.dot(self.normal) * self.normal;
+        let most = self.friction * jn;
+        self.j = self.normal * jn + if t.length() > most { t * (most / t.length()) } else { t };
+        a.push(self.ra, self.j);
+        b.push(self.rb, -self.j);
+    }
+
+    /// One visit: changes the impulse so that this contact is satisfied.
+    /// Returns about how much the velocities changed [m/s].
+    pub(crate) fn relax(&mut self, a: &mut Motion, b: &mut Motion) -> f64 {
+        let u = self.relative(a, b);
+        let next = self.next(u, &self.inverse, self.kn);
+        let change = next - self.j;
+        self.j = next;
+        a.push(self.ra, change);
+        b.push(self.rb, -change);
+        if self.arms != [0.0; 2] {
+            self.resist(a, b);
+        }
+        change.abs().max_element() * self.kn.dot(self.normal)
+    }
+
+    /// One visit of the shock sweep: bodies that are `held` do not move, the impulse is remembered all the same.
+    /// Returns about how much the velocities changed [m/s].
+    pub(crate) fn shock(&mut self, a: &mut Motion, b: &mut Motion, held: [bool; 2]) -> f64 {
+        let u = self.relative(a, b);
+        if held == [true; 2] {
+            return 0.0;
+        }
+        if held == [false; 2] {
+            return self.relax(a, b);
+        }
+        let k = if held[0] { b.compliance(self.rb) } else { a.compliance(self.ra) };
+        let next = self.next(u, &k.inverse(), k * self.normal);
+        let change = next - self.j;
+        self.j = next;
+        if held[0] {
+            b.push(self.rb, -change);
+        } else {
+            a.push(self.ra, change);
+        }
+        change.abs().max_element() * self.normal.dot(k * self.normal)
+    }
+
+    /// One visit of the forecast: keeps a resting contact from accelerating into itself. The motions are changes of
+    /// velocity; friction stays what it was. Returns about how much they changed [m/s].
+    pub(crate) fn bear(&mut self, a: &mut Motion, b: &mut Motion, held: [bool; 2]) -> f64 {
+        let n = self.normal;
+        let missing = -self.relative(a, b).dot(n);
+        if held == [true; 2] {
+            return 0.0;
+        }
+        let free = held == [false; 2];
+        let k = if free {
+            self.kn.dot(n)
+        } else if held[0] {
+            n.dot(b.compliance(self.rb) * n)
+        } else {
+            n.dot(a.compliance(self.ra) * n)
+        };
+        let jn = self.j.dot(n);
+        let change = n * ((jn + missing / k).max(0.0) - jn);
+        self.j += change;
+        if free || held[1] {
+            a.push(self.ra, change);
+        }
+        if free || held[0] {
+            b.push(self.rb, -change);
+        }
+        change.abs().max_element() * k
+    }
+
+    /// The impulse that satisfies the contact: none, sticking, or sliding on the cone.
+    fn next(&self, u: Vec3, inverse: &Mat3, kn: Vec3) -> Vec3 {
+        let n = self.normal;
+        let stick = self.j + *inverse * (n * self.wanted - u);
+        let jn = stick.dot(n);
+        let t = stick - n * jn;
+        let size = t.length();
+        if size <= self.friction * jn {
+            return stick;
+        }
+        // n·(u + K(j' − j)) = wanted with j' = j'_n (n + μ t̂) and t̂ against the sliding velocity.
+        let missing = self.wanted - u.dot(n) + kn.dot(self.j);
+        let d = self.j - u / kn.dot(n);
+        let d = d - n * d.dot(n);
+        let t = d.try_normalize().unwrap_or(t / size.max(f64::MIN_POSITIVE));
+        let along = n + t * self.friction;
+        let (straight, slant) = (kn.dot(n), kn.dot(along));
+        let (along, stiffness) = if slant > 1e-3 * straight { (along, slant) } else { (n, straight) };
+        if stiffness > 0.0 { along * (missing / stiffness).max(0.0) } else { Vec3::ZERO }
+    }
+
+    /// Rolling and spinning friction as angular impulses bounded by the normal impulse ([Gue06] 2.9).
+    fn resist(&mut self, a: &mut Motion, b: &mut Motion) {
+        let n = self.normal;
+        let w = a.w - b.w;
+        let k = a.inverse_inertia + b.inverse_inertia;
+        let mut next = self.jt - k.inverse() * w;
+        let spin = next.dot(n);
+        let roll = next - n * spin;
+        let jn = self.j.dot(n).max(0.0);
+        let [most_roll, most_spin] = self.arms.map(|arm| arm * jn);
+        let size = roll.length();
+        next = n * spin.clamp(-most_spin, most_spin)
+            + if size > most_roll { roll * (most_roll / size) } else { roll };
+        let change = next - self.jt;
+        self.jt = next;
+        a.w += a.inverse_inertia * change;
+        b.w -= b.inverse_inertia * change;
+    }
+}
+
+/// Radius of curvature at a contact: the ball's own, otherwise the distance of the place from the centre of the body
+/// that rolls [m].
+fn curvature_radius(model: &Model, contact: &Contact) -> f64 {
+    let of = |body: u32, anchor: Vec3| {
+        let shape = model.geometry(body as usize);
+        if !model.is_dynamic(body as usize) {
+            f64::INFINITY
+        } else if shape.ball > 0.0 {
+            shape.ball
+        } else {
+            anchor.length()
+        }
+    };
+    let [ra, rb] = [of(contact.a, contact.anchors[0]), of(contact.b, contact.anchors[1])];
+    // Two curved bodies roll on each other with 1/R = 1/R₁ + 1/R₂.
+    1.0 / (1.0 / ra + 1.0 / rb)
+}
+
+/// The two bodies of a row, to be changed.
+pub(crate) fn both(motions: &mut [Motion], a: u32, b: u32) -> [&mut Motion; 2] {
+    let [a, b] = [a as usize, b as usize];
+    motions.get_disjoint_mut([a, b]).expect("a contact joins two different bodies")
+}

@@ -1,0 +1,46 @@
+//! What a checkpoint of rigid bodies holds.
+
+use billow_num::{Pose, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// Pose and momentum of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// Pose of the body frame: centre of mass and principal axes.
+    pub pose: Pose,
+    /// Velocity of the centre of mass [m/s].
+    pub velocity: Vec3,
+    /// Angular momentum about the centre of mass, in world axes [kg·m²/s].
+    pub angular_momentum: Vec3,
+}
+
+/// An impulse remembered for the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Carried {
+    /// First body.
+    pub a: u32,
+    /// Second body.
+    pub b: u32,
+    /// Where it acted, in the frame of the first body that answers impulses [m].
+    pub at: Vec3,
+    /// The impulse on the first body, per second of force it stood for [N].
+    pub force: Vec3,
+}
+
+/// Everything that changes during a run.
+///
+/// Velocities live half a step behind the positions, so that constant accelerations are integrated exactly:
+/// [`State::owed`] is how much of the last step's forces they have not felt yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Simulated time [s].
+    pub time: f64,
+    /// Poses and momenta.
+    pub bodies: Vec<BodyState>,
+    /// Time for which forces have not acted on the velocities yet [s].
+    pub owed: f64,
+    /// Steps done; the order of collisions depends on it.
+    pub steps: u64,
+    /// Impulses of the last step, by pair of bodies.
+    pub carried: Vec<Carried>,
+}

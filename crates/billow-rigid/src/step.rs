@@ -1,0 +1,135 @@
+//! One step: the documents' list, one call per line ([Gue06] 2.11).
+
+use crate::config::Config;
+use crate::contact::{Contact, Motion};
+use crate::detect::Search;
+use crate::error::StepError;
+use crate::graph::Levels;
+use crate::model::Model;
+use crate::state::{Carried, State};
+use crate::{motion, persistent, push};
+use billow_num::Pose;
+use billow_num::stages::Stages;
+
+/// Scratch of the solver. Dropping it between steps changes no result.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    pub(crate) motions: Vec<Motion>,
+    pub(crate) trial: Vec<Motion>,
+    pub(crate) predicted: Vec<Pose>,
+    pub(crate) pairs: Vec<[u32; 2]>,
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) order: Vec<u32>,
+    pub(crate) levels: Levels,
+    pub(crate) carried: Vec<Carried>,
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default)]
+pub struct StepReport {
+    /// Parts the step was divided into.
+    pub substeps: u64,
+    /// Elastic impulses.
+    pub collisions: u64,
+    /// Contacts of the last part.
+    pub contacts: u64,
+    /// Contacts that were found only after velocities were solved.
+    pub late_contacts: u64,
+    /// Levels of the contact graph of the last part.
+    pub levels: u64,
+    /// Position corrections.
+    pub pushes: u64,
+    /// Largest overlap left between the anchors of a contact [m].
+    pub overlap: f64,
+    /// Time per stage.
+    pub stages: Stages,
+}
+
+/// Advances `state` by `dt` [s]; on error the state is unchanged.
+///
+/// # Errors
+/// When the state does not belong to the model, `dt` is not positive, or a number stops being finite.
+pub fn step(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
+    if state.bodies.len() != model.len() {
+        return Err(StepError::Mismatch { model: model.len(), state: state.bodies.len() });
+    }
+    if !(dt > 0.0 && dt.is_finite()) {
+        return Err(StepError::Length(dt));
+    }
+    let mut report = StepReport::default();
+    let mut next = state.clone();
+    let parts = divisions(model, &next, config, dt);
+    for _ in 0..parts {
+        part(model, &mut next, work, config, dt / parts as f64, &mut report);
+        finite(model, &next)?;
+    }
+    next.time = state.time + dt;
+    next.steps += 1;
+    report.substeps = parts;
+    *state = next;
+    Ok(report)
+}
+
+/// One part of a step.
+fn part(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+    report: &mut StepReport,
+) {
+    // Velocities live at the middle of steps: they owe half the last one and take half this one.
+    let kick = state.owed + 0.5 * dt;
+    motion::velocities(model, state, dt, &mut work.motions);
+
+    // Collisions, contact graph, forces, contacts, shock propagation.
+    let search = Search { model, state, config, dt };
+    persistent::solve(&search, kick, work, report);
+
+    // Advance bodies to their new positions.
+    persistent::advance(dt, work, model, state);
+    state.owed = 0.5 * dt;
+    state.time += dt;
+    state.carried = std::mem::take(&mut work.carried);
+
+    // Push apart what still overlaps.
+    let order = (&work.levels, work.order.as_slice());
+    report.pushes += report
+        .stages
+        .time("push", || push::push_apart(model, state, &work.contacts, order, config.push_sweeps));
+    let gap = |c: &Contact| c.gap(&state.bodies[c.a as usize].pose, &state.bodies[c.b as usize].pose);
+    report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
+}
+
+/// Parts a step is divided into so that no body turns too far in one.
+fn divisions(model: &Model, state: &State, config: &Config, dt: f64) -> u64 {
+    let fastest = (0..model.len())
+        .filter(|i| model.is_dynamic(*i) && model.geometry(*i).ball == 0.0)
+        .map(|i| model.spin(state, i).length())
+        .fold(0.0, f64::max);
+    let parts = (fastest * dt / config.turn).ceil();
+    if parts.is_finite() { (parts as u64).clamp(1, MOST_PARTS) } else { 1 }
+}
+
+/// Most parts of a step.
+const MOST_PARTS: u64 = 64;
+
+fn finite(model: &Model, state: &State) -> Result<(), StepError> {
+    let good = |b: &crate::state::BodyState| {
+        b.pose.position.is_finite()
+            && b.pose.rotation.is_finite()
+            && b.velocity.is_finite()
+            && b.angular_momentum.is_finite()
+    };
+    match state.bodies.iter().position(|b| !good(b)) {
+        None => Ok(()),
+        Some(i) => Err(StepError::NotFinite { stage: "contact", body: model.bodies[i].name.clone() }),
+    }
+}

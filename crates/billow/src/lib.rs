@@ -9,6 +9,7 @@
 //! | [`geom`] | meshes, generators, hierarchies, continuous collision without false negatives, exact audit |
 //! | [`levelset`] | signed distances: analytic, dense, octree and sparse |
 //! | [`elastic`], [`contact`], [`cloth`] | force laws, the collision pipeline, the cloth solver |
+//! | [`meshing`] | tetrahedral and surface meshes from level sets |
 //! | [`io`] | frames, the crash-safe cache, mesh formats, USD |
 //! | [`render`] | pictures of cached frames |
 //! | [`scene`] | scene files, the driver, checks, the gallery |
@@ -45,6 +46,7 @@ pub use billow_elastic as elastic;
 pub use billow_geom as geom;
 pub use billow_io as io;
 pub use billow_levelset as levelset;
+pub use billow_meshing as meshing;
 pub use billow_num as num;
 pub use billow_render as render;
 pub use billow_scene as scene;

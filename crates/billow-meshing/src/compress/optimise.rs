@@ -1,0 +1,373 @@
+//! Compression by optimisation ([Bri03] 5.5): the default.
+//!
+//! Boundary nodes are first pushed a third of their distance along the mesh normal, later all the way, and every node is
+//! then moved to where the worst tetrahedron around it is best: a pattern search whose step is halved after a
+//! round without improvement. Boundary nodes search in their tangent plane, and once the boundary is tight, on the
+//! surface itself. A move that does not improve the worst tetrahedron is never made, so nothing gets inverted.
+
+use super::order::Order;
+use super::star::{Limits, Star, Stars};
+use crate::Candidate;
+use billow_levelset::Collider;
+use billow_num::par::Incidence;
+use billow_num::{Mat3, NumError, Quat, Vec3, par};
+
+/// How the optimisation runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimisation {
+    /// Sweeps that push the boundary by a third; 5 by default.
+    pub gentle_sweeps: u32,
+    /// Sweeps that put the boundary on the surface; 8 by default.
+    pub tight_sweeps: u32,
+    /// Sweeps that lower the mean aspect ratio, once before and once after the boundary is tight; 3 by default.
+    pub smooth_sweeps: u32,
+    /// Further sweeps over tetrahedra that miss the goal, at most; 60 by default.
+    pub polish_sweeps: u32,
+    /// Aspect ratio to stay below [-].
+    pub max_aspect: f64,
+    /// Dihedral angle to stay above [°].
+    pub min_dihedral: f64,
+    /// Dihedral angle to stay below [°].
+    pub max_dihedral: f64,
+    /// Tetrahedra this many times better than the limits are left alone [-].
+    pub content: f64,
+    /// Rounds without improvement before a node is given up ("strikes"); 4 by default.
+    pub strikes: u32,
+}
+
+impl Default for Optimisation {
+    fn default() -> Self {
+        Self {
+            gentle_sweeps: 5,
+            tight_sweeps: 8,
+            smooth_sweeps: 3,
+            polish_sweeps: 60,
+            max_aspect: 4.4,
+            min_dihedral: 22.5,
+            max_dihedral: 134.0,
+            content: 1.2,
+            strikes: 4,
+        }
+    }
+}
+
+/// What an optimisation did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OptimisationReport {
+    /// Sweeps run.
+    pub sweeps: u32,
+    /// How good the worst tetrahedron is against the limits; at least 1 when all are met [-].
+    pub worst: f64,
+    /// Largest |φ| at a boundary node [m].
+    pub largest_gap: f64,
+}
+
+/// Directions of the pattern search for inner nodes ([Bri03] table 5.1).
+const PATTERN: [Vec3; 7] = [
+    Vec3::new(1.0, 0.0, 0.0),
+    Vec3::new(0.2188, 0.9758, 0.0),
+    Vec3::new(0.2188, -0.5972, -0.7717),
+    Vec3::new(-0.0541, 0.2364, 0.9701),
+    Vec3::new(-0.9017, -0.3457, 0.2596),
+    Vec3::new(0.2186, -0.8664, 0.4489),
+    Vec3::new(-0.5882, 0.3562, -0.7260),
+];
+/// Nodes per parallel task.
+const TASK: usize = 32;
+
+/// How boundary nodes may move in a sweep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Boundary {
+    /// Pushed by this part of their distance, then freely in the plane orthogonal to the mesh normal.
+    Pushed(f64),
+    /// On the surface.
+    OnSurface,
+}
+
+/// What a sweep improves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Goal {
+    /// The worst tetrahedron around each node.
+    Worst,
+    /// The mean aspect ratio around each node.
+    Mean,
+}
+
+/// A mesh being optimised.
+pub(crate) struct Optimiser<'a> {
+    config: &'a Optimisation,
+    solid: &'a dyn Collider,
+    stars: Stars,
+    order: Order,
+    on_boundary: Vec<bool>,
+    boundary: Vec<[u32; 3]>,
+    /// Boundary faces at each node.
+    fans: Incidence,
+    limits: Limits,
+}
+
+impl<'a> Optimiser<'a> {
+    pub(crate) fn new(
+        candidate: &Candidate,
+        solid: &'a dyn Collider,
+        config: &'a Optimisation,
+    ) -> Result<Self, NumError> {
+        let n = candidate.mesh.positions.len();
+        let incidence = Incidence::new(n, &candidate.mesh.tets)?;
+        let stars = Stars::new(&candidate.mesh.tets, &incidence);
+        let on_boundary = candidate.on_boundary();
+        Ok(Self {
+            config,
+            solid,
+            order: Order::new(&stars, &on_boundary),
+            stars,
+            on_boundary,
+            boundary: candidate.boundary.clone(),
+            fans: Incidence::new(n, &candidate.boundary)?,
+            limits: Limits::new(config.max_aspect, config.min_dihedral, config.max_dihedral),
+        })
+    }
+
+    /// Moves the nodes `x` of the candidate to the surface.
+    pub(crate) fn run(&self, x: &mut [Vec3]) -> OptimisationReport {
+        let mut sweeps = 0;
+        let mut stale = vec![true; x.len()];
+        let mut sweep = |x: &mut [Vec3], stale: &mut [bool], boundary, goal| {
+            self.sweep(x, stale, boundary, goal, sweeps);
+            sweeps += 1;
+        };
+        for _ in 0..self.config.gentle_sweeps {
+            sweep(x, &mut stale, Boundary::Pushed(1.0 / 3.0), Goal::Worst);
+        }
+        for _ in 0..self.config.smooth_sweeps {
+            sweep(x, &mut vec![true; x.len()], Boundary::Pushed(0.0), Goal::Mean);
+        }
+        for k in 0..self.config.tight_sweeps {
+            let boundary = if k < 3 { Boundary::Pushed(1.0) } else { Boundary::OnSurface };
+            sweep(x, &mut stale, boundary, Goal::Worst);
+        }
+        for _ in 0..self.config.smooth_sweeps {
+            stale.fill(true);
+            sweep(x, &mut stale, Boundary::OnSurface, Goal::Mean);
+        }
+        // Only what misses the limits, and what is next to it, matters from here on.
+        let mut worst = self.mark_bad(x, &mut stale);
+        for _ in 0..self.config.polish_sweeps {
+            if worst >= 1.0 {
+                break;
+            }
+            sweep(x, &mut stale, Boundary::OnSurface, Goal::Worst);
+            worst = self.mark_bad(x, &mut stale);
+        }
+        OptimisationReport { sweeps, worst: worst.max(0.0).sqrt(), largest_gap: self.largest_gap(x) }
+    }
+
+    /// Marks the nodes of tetrahedra that miss the limits, and their neighbours; returns the square of how good the worst is.
+    fn mark_bad(&self, x: &[Vec3], stale: &mut [bool]) -> f64 {
+        let each = self.each_worst(x);
+        stale.fill(false);
+        for n in (0..x.len()).filter(|n| each[*n] < 1.0) {
+            self.stars.of(n).iter().flatten().for_each(|m| stale[*m as usize] = true);
+        }
+        each.into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The square of how good the worst tetrahedron at each node is.
+    fn each_worst(&self, x: &[Vec3]) -> Vec<f64> {
+        par::gather(x.len(), 1024, |range, out: &mut Vec<f64>| {
+            let mut star = Star::new(self.limits);
+            for n in range {
+                star.load(self.stars.of(n), x);
+                out.push(star.worst(x[n]));
+            }
+        })
+    }
+
+    fn largest_gap(&self, x: &[Vec3]) -> f64 {
+        par::max(x.len(), |n| if self.on_boundary[n] { self.solid.phi(x[n], 0.0).abs() } else { 0.0 })
+    }
+
+    /// Moves every stale node once, batch by batch. Nodes that move make their neighbours stale.
+    fn sweep(&self, x: &mut [Vec3], stale: &mut [bool], boundary: Boundary, goal: Goal, number: u32) {
+        let mut active = Vec::new();
+        for batch in self.order.sweep(number % 2 == 1) {
+            active.clear();
+            active.extend(batch.iter().copied().filter(|n| std::mem::take(&mut stale[*n as usize])));
+            let now = &*x;
+            let moved = par::gather(active.len(), TASK, |range, out: &mut Vec<Vec3>| {
+                let mut star = Star::new(self.limits);
+                for &n in &active[range] {
+                    star.load(self.stars.of(n as usize), now);
+                    out.push(match goal {
+                        Goal::Worst => self.improve_worst(now, n, boundary, &mut star, number),
+                        Goal::Mean if boundary == Boundary::OnSurface || !self.on_boundary[n as usize] => {
+                            self.improve_mean(now[n as usize], n, &mut star)
+                        }
+                        Goal::Mean => now[n as usize],
+                    });
+                }
+            });
+            for (n, p) in active.iter().zip(moved) {
+                if x[*n as usize] != p {
+                    x[*n as usize] = p;
+                    self.stars.of(*n as usize).iter().flatten().for_each(|m| stale[*m as usize] = true);
+                    stale[*n as usize] = true;
+                }
+            }
+        }
+    }
+
+    fn improve_worst(&self, x: &[Vec3], n: u32, boundary: Boundary, star: &mut Star, number: u32) -> Vec3 {
+        let turn = turn(n, number);
+        if self.on_boundary[n as usize] {
+            self.move_boundary_node(x, n, boundary, star, &turn)
+        } else {
+            self.search(x[n as usize], star, |k| turn * PATTERN[k], PATTERN.len(), |p| p)
+        }
+    }
+
+    /// Moves a node down the gradient of the sum of aspect ratios around it, spoiling none of them.
+    fn improve_mean(&self, start: Vec3, n: u32, star: &mut Star) -> Vec3 {
+        let content = self.config.content * self.config.content;
+        let floor = star.worst(start).min(content) * (1.0 - 1e-9);
+        let sum = star.sum_of_aspects(start);
+        let radius = star.radius(start);
+        let h = 1e-4 * radius;
+        let slope = |axis: Vec3| (star.sum_of_aspects(start + h * axis) - sum) / h;
+        let mut gradient = Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z));
+        let on_boundary = self.on_boundary[n as usize];
+        if on_boundary {
+            let normal = self.solid.normal(start, 0.0);
+            gradient -= gradient.dot(normal) * normal;
+        }
+        let Some(direction) = gradient.try_normalize() else { return start };
+        let mut step = 0.12 * radius;
+        for _ in 0..4 {
+            let p = start - step * direction;
+            let p = if on_boundary { self.project(p) } else { p };
+            if star.sum_of_aspects(p) < sum && star.exceeds(p, floor).is_some() {
+                return p;
+            }
+            step *= 0.4;
+        }
+        start
+    }
+
+    fn move_boundary_node(
+        &self,
+        x: &[Vec3],
+        n: u32,
+        boundary: Boundary,
+        star: &mut Star,
+        turn: &Mat3,
+    ) -> Vec3 {
+        let start = x[n as usize];
+        match boundary {
+            Boundary::Pushed(part) => {
+                let normal = self.mesh_normal(x, n);
+                let phi = self.solid.phi(start, 0.0);
+                let p = self.pushed(start, -part * phi * normal, star);
+                self.search(p, star, tangents(normal, turn), 5, |p| p)
+            }
+            Boundary::OnSurface => {
+                let p = self.pushed(start, self.project(start) - start, star);
+                let normal = self.solid.normal(p, 0.0);
+                self.search(p, star, tangents(normal, turn), 5, |p| self.project(p))
+            }
+        }
+    }
+
+    /// Average of the outward normals of the boundary faces at a node, weighted by area.
+    fn mesh_normal(&self, x: &[Vec3], n: u32) -> Vec3 {
+        let area = |&(f, _): &(u32, u32)| {
+            let [a, b, c] = self.boundary[f as usize].map(|n| x[n as usize]);
+            (b - a).cross(c - a)
+        };
+        let sum: Vec3 = self.fans.of(n as usize).iter().map(area).sum();
+        sum.try_normalize().unwrap_or(Vec3::ZERO)
+    }
+
+    /// As much of a displacement as inverts no tetrahedron.
+    fn pushed(&self, start: Vec3, by: Vec3, star: &mut Star) -> Vec3 {
+        if by == Vec3::ZERO {
+            return start;
+        }
+        // Shapes may suffer for now, but must stay far from collapse.
+        let floor = star.worst(start).min(0.02);
+        let mut part = 1.0;
+        for _ in 0..6 {
+            let p = start + part * by;
+            if star.exceeds(p, floor).is_some() {
+                return p;
+            }
+            part *= 0.5;
+        }
+        start
+    }
+
+    /// The point of the surface near `p`, by Newton's method along the normal.
+    fn project(&self, mut p: Vec3) -> Vec3 {
+        for _ in 0..3 {
+            let sample = self.solid.sample(p, 0.0);
+            p -= sample.phi * sample.normal;
+            if sample.phi.abs() < 1e-9 {
+                break;
+            }
+        }
+        p
+    }
+
+    /// Pattern search for the place where the worst tetrahedron is best.
+    fn search(
+        &self,
+        start: Vec3,
+        star: &mut Star,
+        direction: impl Fn(usize) -> Vec3,
+        directions: usize,
+        constrain: impl Fn(Vec3) -> Vec3,
+    ) -> Vec3 {
+        let mut best = star.worst(start);
+        let content = self.config.content * self.config.content;
+        if best >= content {
+            return start;
+        }
+        let mut p = start;
+        let mut step = 0.1 * star.radius(start);
+        let mut strikes = 0;
+        while strikes < self.config.strikes && best < content {
+            let mut improved = false;
+            for k in 0..directions {
+                let candidate = constrain(p + step * direction(k));
+                if let Some(q) = star.exceeds(candidate, best) {
+                    (p, best, improved) = (candidate, q, true);
+                    break;
+                }
+            }
+            if improved {
+                step *= 1.3;
+            } else {
+                step *= 0.5;
+                strikes += 1;
+            }
+        }
+        p
+    }
+}
+
+/// Five equispaced directions orthogonal to `normal`, turned with `turn`.
+fn tangents(normal: Vec3, turn: &Mat3) -> impl Fn(usize) -> Vec3 {
+    let reference = turn.x_axis;
+    let u = normal.cross(reference).try_normalize().unwrap_or_else(|| normal.any_orthogonal_vector());
+    let v = normal.cross(u);
+    move |k| {
+        let (sin, cos) = (k as f64 * std::f64::consts::TAU / 5.0).sin_cos();
+        cos * u + sin * v
+    }
+}
+
+/// A turn of the search pattern, another for each node and sweep, so that no direction is forever missed.
+fn turn(node: u32, sweep: u32) -> Mat3 {
+    let mut draws = billow_num::rng::Stream::new(u64::from(sweep), 0x6D65_7368).at(u64::from(node));
+    let axis = draws.unit_vector();
+    Mat3::from_quat(Quat::from_axis_angle(axis, draws.range(0.0, std::f64::consts::TAU)))
+}

@@ -1,0 +1,65 @@
+//! From a level set to a mesh: lattice, refinement, selection, compression.
+
+use crate::compress::Optimiser;
+use crate::{
+    Candidate, MeshingError, Optimisation, OptimisationReport, RedGreen, Selection, SelectionReport, Sizing,
+    Soundness, background, select,
+};
+use billow_levelset::Collider;
+use billow_num::stages::Stages;
+
+/// Settings of the mesher.
+#[derive(Clone, Copy)]
+pub struct Mesher<'a> {
+    /// Sizes of tetrahedra.
+    pub sizing: Sizing<'a>,
+    /// How tetrahedra are chosen.
+    pub selection: Selection,
+    /// How they are moved.
+    pub optimisation: Optimisation,
+}
+
+impl<'a> Mesher<'a> {
+    /// The default way to mesh with the given sizes.
+    pub fn new(sizing: Sizing<'a>) -> Self {
+        Self { sizing, selection: Selection::default(), optimisation: Optimisation::default() }
+    }
+}
+
+/// A mesh and how it came about.
+#[derive(Clone, Debug)]
+pub struct Meshed {
+    /// The mesh with its boundary.
+    pub candidate: Candidate,
+    /// The refinable lattice behind it.
+    pub forest: RedGreen,
+    /// What selection did.
+    pub selection: SelectionReport,
+    /// What compression did.
+    pub optimisation: OptimisationReport,
+    /// The conditions, checked.
+    pub soundness: Soundness,
+    /// Time per stage.
+    pub stages: Stages,
+}
+
+/// Meshes the inside of `solid`.
+///
+/// # Errors
+/// See [`MeshingError`].
+pub fn mesh(solid: &dyn Collider, mesher: &Mesher<'_>) -> Result<Meshed, MeshingError> {
+    let mut stages = Stages::default();
+    let mut forest = stages.time("refine", || background(solid, &mesher.sizing))?;
+    let (mut candidate, selection) =
+        stages.time("select", || select(&mut forest, solid, &mesher.selection))?;
+    let optimisation = stages.time("compress", || {
+        let optimiser = Optimiser::new(&candidate, solid, &mesher.optimisation)
+            .map_err(|e| MeshingError::Topology { problem: e.to_string() })?;
+        Ok(optimiser.run(&mut candidate.mesh.positions))
+    })?;
+    let soundness = stages.time("check", || Soundness::new(&candidate.mesh));
+    if !soundness.is_sound() {
+        return Err(MeshingError::Topology { problem: soundness.problem() });
+    }
+    Ok(Meshed { candidate, forest, selection, optimisation, soundness, stages })
+}

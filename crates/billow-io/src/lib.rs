@@ -27,6 +27,7 @@
 //! | [`formats`] | OBJ, PLY and STL in, with messages that name line and cause |
 //! | [`export`] | OBJ, PLY and STL sequences and animated USD out |
 //! | [`atomic`] | files that appear whole or not at all |
+//! | [`half`] | half-precision numbers |
 //!
 //! Every format is described in `docs/formats.md`. Limits: at most 2³² vertices per object; mesh files and single
 //! frames are held in memory whole; the lock against two writers relies on the file system honouring advisory locks.
@@ -37,6 +38,7 @@ mod error;
 pub mod export;
 pub mod formats;
 pub mod frame;
+pub mod half;
 
 pub use error::{Error, Result};
 pub use formats::read_mesh;

@@ -34,6 +34,8 @@ struct Path<'a> {
     bounces: u32,
     /// Nothing but straight passages through clear bodies since the camera.
     straight: bool,
+    /// Passages that counted as no bounce.
+    passages: u32,
     /// Some surface on the way scattered light that was also sampled from lamps.
     lit: bool,
     /// Where the ray left, and with which density; infinite density after a mirror or at the camera.
@@ -44,6 +46,8 @@ struct Path<'a> {
 
 /// From this bounce on paths may end at random.
 const ROULETTE_FROM: u32 = 3;
+/// Straight passages through clear surfaces that take no bounce away.
+const FREE_PASSAGES: u32 = 8;
 
 /// Follows a ray from the camera.
 pub(crate) fn trace(
@@ -63,6 +67,7 @@ pub(crate) fn trace(
         medium: None,
         bounces: 0,
         straight: true,
+        passages: 0,
         lit: false,
         site,
         density: f32::INFINITY,
@@ -210,7 +215,10 @@ impl Path<'_> {
             return None;
         }
         self.take(&scatter, below, &local);
-        if !self.go_on(choice) {
+        // What is seen through clear bodies takes no bounces away, so that previews show it too.
+        if self.straight && scatter.specular && self.passages < FREE_PASSAGES {
+            self.passages += 1;
+        } else if !self.go_on(choice) {
             return None;
         }
         let origin = local.off(meeting.point.position, !below);

@@ -14,7 +14,8 @@ pub struct Settings {
     /// Noise at which a pixel is left alone before it has all its samples [-]: the standard error of its brightness
     /// over the square root of its brightness. 0 gives every pixel all samples.
     pub noise: f32,
-    /// Most bounces of a path [-]; 1 is the direct light of lamps and sky alone.
+    /// Most bounces of a path [-]; 1 is the direct light of lamps and sky alone. Looking straight through up to eight
+    /// clear surfaces takes none away.
     pub bounces: u32,
     /// Greatest brightness of a single indirect contribution [-], against lone bright dots; infinite is exact.
     pub clamp: f32,

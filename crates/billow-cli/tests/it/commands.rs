@@ -1,6 +1,6 @@
 //! Every command does what its help says.
 
-use crate::support::{Place, frames};
+use crate::support::{Place, crossing_scene, frames};
 use serde_json::Value;
 
 fn short_run(place: &Place, name: &str) {
@@ -95,12 +95,7 @@ fn check_passes_a_good_run_and_names_a_damaged_frame() {
 #[test]
 fn check_finds_bodies_that_pass_through_each_other() {
     let place = Place::new();
-    place.write(
-        "cross.toml",
-        "[simulation]\nframes = 4\n[output]\naudit = \"report\"\n[mesh.box]\nshape = \"box\"\nsize = [1, 1, 1]\n\
-         [body.still]\nmesh = \"box\"\n[body.mover]\nmesh = \"box\"\nmotion = \"scripted\"\n\
-         position = [\"3 - 20*t\", 0.13, 0.21]\n",
-    );
+    place.write("cross.toml", &crossing_scene("report"));
     let outcome = place.billow(&["run", "cross.toml", "-o", "run", "--json"]);
     assert_eq!(outcome.code, 0, "{outcome:?}");
     let outcome = place.billow(&["check", "run", "--json"]);

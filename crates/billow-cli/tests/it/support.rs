@@ -42,6 +42,15 @@ impl Place {
     }
 }
 
+/// A scene in which one box passes through another, with what to do about it.
+pub(crate) fn crossing_scene(audit: &str) -> String {
+    format!(
+        "[simulation]\nframes = 4\n[output]\naudit = \"{audit}\"\n[mesh.box]\nshape = \"box\"\nsize = [1, 1, 1]\n\
+         [body.still]\nmesh = \"box\"\n[body.mover]\nmesh = \"box\"\nmotion = \"scripted\"\n\
+         position = [\"3 - 20*t\", 0.13, 0.21]\n"
+    )
+}
+
 /// What a finished command left behind.
 #[derive(Debug)]
 pub(crate) struct Outcome {

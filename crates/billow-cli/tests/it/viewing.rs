@@ -1,7 +1,7 @@
 //! `billow run --view`: a picture where there is no screen, a page that stays where there is one.
 #![cfg(unix)]
 
-use crate::support::Place;
+use crate::support::{Place, crossing_scene};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -56,12 +56,7 @@ fn without_a_screen_a_picture_is_made_and_the_command_ends() {
 #[test]
 fn a_failed_run_with_a_page_ends_too_when_nobody_is_there() {
     let place = Place::new();
-    place.write(
-        "cross.toml",
-        "[simulation]\nframes = 4\n[output]\naudit = \"fail\"\n[mesh.box]\nshape = \"box\"\nsize = [1, 1, 1]\n\
-         [body.still]\nmesh = \"box\"\n[body.mover]\nmesh = \"box\"\nmotion = \"scripted\"\n\
-         position = [\"3 - 20*t\", 0.13, 0.21]\n",
-    );
+    place.write("cross.toml", &crossing_scene("fail"));
     let outcome = place.billow(&["run", "cross.toml", "--view"]);
     assert_eq!(outcome.code, 3, "{outcome:?}");
     assert!(outcome.stdout.contains("viewer: "), "{outcome:?}");

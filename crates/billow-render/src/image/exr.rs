@@ -6,6 +6,7 @@
 use super::write_whole;
 use crate::error::RenderError;
 use crate::picture::Picture;
+use billow_io::half;
 use billow_num::par;
 use std::path::Path;
 
@@ -79,9 +80,11 @@ fn block(picture: &Picture, b: usize) -> Vec<u8> {
     let mut raw = Vec::with_capacity(LINES * w * 8);
     for y in b * LINES..((b + 1) * LINES).min(h) {
         let line = y * w..(y + 1) * w;
-        raw.extend(picture.coverage[line.clone()].iter().flat_map(|a| half(*a).to_le_bytes()));
+        raw.extend(picture.coverage[line.clone()].iter().flat_map(|a| half::from_f32(*a).to_le_bytes()));
         for channel in [2, 1, 0] {
-            raw.extend(picture.radiance[line.clone()].iter().flat_map(|p| half(p[channel]).to_le_bytes()));
+            raw.extend(
+                picture.radiance[line.clone()].iter().flat_map(|p| half::from_f32(p[channel]).to_le_bytes()),
+            );
         }
     }
     raw
@@ -97,47 +100,9 @@ fn pack(raw: &[u8]) -> Vec<u8> {
     if packed.len() < raw.len() { packed } else { raw.to_vec() }
 }
 
-/// The nearest half-precision number, ties to even; too large becomes the largest.
-fn half(x: f32) -> u16 {
-    let sign = (x.to_bits() >> 16 & 0x8000) as u16;
-    let x = x.abs();
-    if x.is_nan() {
-        return sign | 0x7e00;
-    }
-    if x >= 65_504.0 {
-        return sign | 0x7bff;
-    }
-    if x < 6.103_515_6e-5 {
-        // Subnormal: multiples of 2⁻²⁴.
-        return sign | (x * 16_777_216.0).round_ties_even() as u16;
-    }
-    let bits = x.to_bits() - (112 << 23);
-    let rounded = bits + 0x0fff + (bits >> 13 & 1);
-    sign | (rounded >> 13) as u16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn from_half(h: u16) -> f32 {
-        let (e, m) = (i32::from(h >> 10 & 31), f32::from(h & 1023));
-        let size = if e == 0 { m * 2f32.powi(-24) } else { (1.0 + m / 1024.0) * 2f32.powi(e - 15) };
-        if h & 0x8000 != 0 { -size } else { size }
-    }
-
-    #[test]
-    fn halves_are_the_nearest_ones() {
-        for h in 0..0x7bffu16 {
-            assert_eq!(half(from_half(h)), h);
-            let (a, b) = (from_half(h), from_half(h + 1));
-            assert_eq!(half(a + 0.4 * (b - a)), h);
-            assert_eq!(half(a + 0.6 * (b - a)), h + 1);
-            let even = if h & 1 == 0 { h } else { h + 1 };
-            assert_eq!(half(0.5 * (a + b)), even);
-        }
-        assert_eq!((half(-2.0), half(1e9), half(f32::INFINITY)), (0xc000, 0x7bff, 0x7bff));
-    }
 
     /// Undoes the compression and finds the pixels where the format says they are.
     #[test]
@@ -163,7 +128,7 @@ mod tests {
                 for x in 0..w {
                     let value = |c: usize| {
                         let at = ((y * 4 + c) * w + x) * 2;
-                        from_half(u16::from_le_bytes([raw[at], raw[at + 1]]))
+                        half::to_f32(u16::from_le_bytes([raw[at], raw[at + 1]]))
                     };
                     let expected = picture.radiance[(b * LINES + y) * w + x];
                     assert_eq!(value(0), 0.5);

@@ -1,6 +1,6 @@
 //! Every choice of a look changes the picture the way it says.
 
-use crate::props::{frame, grid, mean, mesh, object, plain, shoot, sphere};
+use crate::props::{frame, grid, mean, mesh, object, of, plain, shoot, sphere, with};
 use billow_geom::shapes;
 use billow_io::cache::UpAxis;
 use billow_io::{Frame, Object, Shape};
@@ -13,16 +13,6 @@ use std::sync::Arc;
 
 const RED: Colour = Colour([0.8, 0.0, 0.0]);
 const BLUE: Colour = Colour([0.0, 0.0, 0.8]);
-
-fn with(look: &Look, name: &str, surface: Surface) -> Look {
-    let mut look = look.clone();
-    look.objects.insert(name.into(), surface);
-    look
-}
-
-fn of(finish: Finish, colour: Colour) -> Surface {
-    Surface { finish: Some(finish), colour: Some(colour), ..Surface::default() }
-}
 
 fn glowing(colour: Colour) -> Surface {
     Surface { emission: Some(colour), ..of(Finish::Matte, Colour::BLACK) }
@@ -307,7 +297,7 @@ fn fog_shows_its_density_colour_and_direction() {
     let mut look = plain([0.0, -6.0, 0.0], [0.0; 3], 24.0, 0.0);
     let lamp = Light { kind: LightKind::Sun, position: [0.0, 6.0, 0.0], power: 3.0, ..Light::default() };
     look.lights = [("behind".to_string(), lamp)].into();
-    let of = |density: f64, anisotropy: f64, colour: Colour| {
+    let seen = |density: f64, anisotropy: f64, colour: Colour| {
         let surface = Surface {
             density: Some(density),
             anisotropy: Some(anisotropy),
@@ -317,12 +307,15 @@ fn fog_shows_its_density_colour_and_direction() {
         picture(&with(&look, "smoke", surface), &smoke(), 32, 32, 32)
     };
     let white = Colour::WHITE;
-    assert!(mean(&of(4.0, 0.0, white)) > 3.0 * mean(&of(0.4, 0.0, white)), "denser fog catches more light");
     assert!(
-        mean(&of(1.0, 0.7, white)) > 2.0 * mean(&of(1.0, -0.7, white)),
+        mean(&seen(4.0, 0.0, white)) > 3.0 * mean(&seen(0.4, 0.0, white)),
+        "denser fog catches more light"
+    );
+    assert!(
+        mean(&seen(1.0, 0.7, white)) > 2.0 * mean(&seen(1.0, -0.7, white)),
         "forward scattering, seen against the sun"
     );
-    let red = colour(&of(4.0, 0.0, Colour([1.0, 0.3, 0.1])));
+    let red = colour(&seen(4.0, 0.0, Colour([1.0, 0.3, 0.1])));
     assert!(red[0] > 1.5 * red[1] && red[1] > red[2], "{red:?}");
 }
 
@@ -389,4 +382,22 @@ fn exposure_doubles_and_smoothing_lowers_noise_without_moving_the_mean() {
     assert!((mean(&smoothed) / mean(&truth) - 1.0).abs() < 0.01, "{} {}", mean(&smoothed), mean(&truth));
     look.camera.exposure = 1.0;
     assert!((mean(&shot(&look, 4, false)) / mean(&noisy) - 2.0).abs() < 1e-3);
+}
+
+/// Few bounces show what stands behind glass, and not black.
+#[test]
+fn previews_look_through_glass() {
+    let mut wall = mesh("wall", shapes::plane(20.0, 20.0, 1, 1).unwrap());
+    wall.pose.rotation = Quat::from_rotation_x(PI / 2.0);
+    wall.pose.position = Vec3::new(0.0, 4.0, 0.0);
+    let slab = mesh("slab", shapes::cuboid(Vec3::new(2.0, 0.2, 2.0), [1, 1, 1]).unwrap());
+    let look =
+        with(&plain([0.0, -5.0, 0.0], [0.0; 3], 10.0, 1.0), "wall", of(Finish::Matte, Colour::grey(0.5)));
+    let look = with(&look, "slab", of(Finish::Glass, Colour::WHITE));
+    let seen = |objects: Vec<Object>| {
+        let settings = Settings { width: 16, height: 16, samples: 64, ..Settings::preview() };
+        mean(&shoot(&look, &frame(objects), &settings).unwrap())
+    };
+    let (bare, through) = (seen(vec![wall.clone()]), seen(vec![wall, slab]));
+    assert!(through > 0.85 * bare && through < 1.1 * bare, "{through} instead of {bare}");
 }

@@ -1,21 +1,12 @@
 //! Scenes whose picture is known exactly.
 
-use crate::props::{frame, grid, mean, mesh, object, plain, shoot, sphere};
+use crate::props::{frame, grid, mean, mesh, object, of, plain, shoot, sphere, with};
 use billow_geom::shapes;
 use billow_io::{Attribute, Domain, Shape, Values};
 use billow_num::Vec3;
-use billow_render::{Colour, Finish, GridKind, Light, LightKind, Look, Picture, Settings, Surface};
+use billow_render::{Colour, Finish, GridKind, Light, LightKind, Picture, Settings, Surface};
 use std::f64::consts::PI;
 use std::sync::Arc;
-
-fn with(mut look: Look, name: &str, surface: Surface) -> Look {
-    look.objects.insert(name.into(), surface);
-    look
-}
-
-fn finish(finish: Finish, colour: Colour) -> Surface {
-    Surface { finish: Some(finish), colour: Some(colour), ..Surface::default() }
-}
 
 /// Variance of what is covered, along x and y [pixels²].
 fn spread(picture: &Picture) -> [f64; 2] {
@@ -35,10 +26,10 @@ fn spread(picture: &Picture) -> [f64; 2] {
 #[test]
 fn inside_a_glowing_sphere_of_albedo_one_half_the_radiance_is_one() {
     let inside = plain([0.1, 0.2, 0.0], [0.0, 5.0, 0.3], 60.0, 0.0);
-    let surface = Surface { emission: Some(Colour::grey(0.5)), ..finish(Finish::Matte, Colour::grey(0.5)) };
+    let surface = Surface { emission: Some(Colour::grey(0.5)), ..of(Finish::Matte, Colour::grey(0.5)) };
     let settings = Settings::exact(24, 16, 256);
     let picture =
-        shoot(&with(inside, "shell", surface), &frame(vec![sphere("shell", 1.0, Vec3::ZERO)]), &settings);
+        shoot(&with(&inside, "shell", surface), &frame(vec![sphere("shell", 1.0, Vec3::ZERO)]), &settings);
     let picture = picture.unwrap();
     assert!((mean(&picture) - 1.0).abs() < 2e-3, "{}", mean(&picture));
     let worst = picture.radiance.iter().flatten().map(|c| (c - 1.0).abs()).fold(0.0, f32::max);
@@ -49,8 +40,8 @@ fn inside_a_glowing_sphere_of_albedo_one_half_the_radiance_is_one() {
 #[test]
 fn the_number_of_bounces_is_what_the_settings_say() {
     let inside = plain([0.1, 0.2, 0.0], [0.0, 5.0, 0.3], 60.0, 0.0);
-    let surface = Surface { emission: Some(Colour::grey(0.5)), ..finish(Finish::Matte, Colour::grey(0.5)) };
-    let look = with(inside, "shell", surface);
+    let surface = Surface { emission: Some(Colour::grey(0.5)), ..of(Finish::Matte, Colour::grey(0.5)) };
+    let look = with(&inside, "shell", surface);
     for (bounces, expected) in [(1, 0.75), (2, 0.875), (3, 0.9375)] {
         let settings = Settings { bounces, ..Settings::exact(16, 12, 64) };
         let picture = shoot(&look, &frame(vec![sphere("shell", 1.0, Vec3::ZERO)]), &settings).unwrap();
@@ -62,20 +53,20 @@ fn the_number_of_bounces_is_what_the_settings_say() {
 #[test]
 fn white_surfaces_vanish_in_a_furnace() {
     let look = plain([0.0, -4.0, 1.0], [0.0; 3], 20.0, 1.0);
-    let rough = |f: Finish, r: f64| Surface { roughness: Some(r), ..finish(f, Colour::WHITE) };
+    let rough = |f: Finish, r: f64| Surface { roughness: Some(r), ..of(f, Colour::WHITE) };
     for surface in [
-        finish(Finish::Matte, Colour::WHITE),
-        Surface { translucency: Some(0.4), ..finish(Finish::Fabric, Colour::WHITE) },
+        of(Finish::Matte, Colour::WHITE),
+        Surface { translucency: Some(0.4), ..of(Finish::Fabric, Colour::WHITE) },
         rough(Finish::Glossy, 0.1),
         rough(Finish::Glossy, 0.7),
         rough(Finish::Metal, 0.05),
         rough(Finish::Metal, 0.8),
-        finish(Finish::Glass, Colour::WHITE),
-        finish(Finish::Water, Colour::WHITE),
+        of(Finish::Glass, Colour::WHITE),
+        of(Finish::Water, Colour::WHITE),
     ] {
         let settings = Settings::exact(24, 24, 128);
         let ball = frame(vec![sphere("ball", 0.6, Vec3::ZERO)]);
-        let picture = shoot(&with(look.clone(), "ball", surface.clone()), &ball, &settings).unwrap();
+        let picture = shoot(&with(&look, "ball", surface.clone()), &ball, &settings).unwrap();
         assert!((mean(&picture) - 1.0).abs() < 0.004, "{surface:?}: {}", mean(&picture));
         let worst = picture.radiance.iter().flatten().map(|c| (c - 1.0).abs()).fold(0.0, f32::max);
         assert!(worst < 0.12, "{surface:?}: {worst}");
@@ -95,8 +86,7 @@ fn silhouettes_have_the_right_area() {
     for (shape, tolerance) in
         [(mesh("it", fine), 1e-3), (object("it", points), 2e-4), (object("it", Shape::Grid(distance)), 2e-3)]
     {
-        let look =
-            with(look.clone(), "it", Surface { radius: Some(r), ..finish(Finish::Matte, Colour::WHITE) });
+        let look = with(&look, "it", Surface { radius: Some(r), ..of(Finish::Matte, Colour::WHITE) });
         let picture = shoot(&look, &frame(vec![shape.clone()]), &Settings::exact(96, 96, 64)).unwrap();
         let area: f64 = picture.coverage.iter().map(|c| f64::from(*c)).sum();
         assert!((area / expected - 1.0).abs() < tolerance, "{:?}: {area} instead of {expected}", shape.name);
@@ -111,7 +101,7 @@ fn lines_are_as_thick_as_they_say() {
     let ends = vec![Vec3::new(-0.5, 0.0, -0.2), Vec3::new(0.5, 0.0, 0.3)];
     let expected = pixels * pixels * (PI * 0.04 + 0.4 * (1.0f64 + 0.25).sqrt());
     let shape = Shape::Lines { positions: Arc::new(ends), segments: Arc::new(vec![[0, 1]]) };
-    let look = with(look, "rod", Surface { radius: Some(0.2), ..finish(Finish::Matte, Colour::WHITE) });
+    let look = with(&look, "rod", Surface { radius: Some(0.2), ..of(Finish::Matte, Colour::WHITE) });
     let picture = shoot(&look, &frame(vec![object("rod", shape)]), &Settings::exact(96, 96, 64)).unwrap();
     let area: f64 = picture.coverage.iter().map(|c| f64::from(*c)).sum();
     assert!((area / expected - 1.0).abs() < 5e-3, "{area} instead of {expected}");
@@ -122,14 +112,13 @@ fn lines_are_as_thick_as_they_say() {
 fn a_slab_follows_beer_and_lambert() {
     let look = plain([0.0, -4.0, 0.0], [0.0; 3], 4.0, 0.0);
     let slab = shapes::cuboid(Vec3::new(4.0, 0.5, 4.0), [1, 1, 1]).unwrap();
-    let glass =
-        Surface { depth: Some(0.25), ior: Some(1.5), ..finish(Finish::Glass, Colour([0.8, 0.5, 0.2])) };
+    let glass = Surface { depth: Some(0.25), ior: Some(1.5), ..of(Finish::Glass, Colour([0.8, 0.5, 0.2])) };
     let backdrop = shapes::plane(40.0, 40.0, 1, 1).unwrap();
     let mut wall = mesh("wall", backdrop);
     wall.pose.rotation = billow_num::Quat::from_rotation_x(PI / 2.0);
     wall.pose.position = Vec3::new(0.0, 6.0, 0.0);
-    let shine = Surface { emission: Some(Colour::WHITE), ..finish(Finish::Matte, Colour::BLACK) };
-    let look = with(with(look, "slab", glass), "wall", shine);
+    let shine = Surface { emission: Some(Colour::WHITE), ..of(Finish::Matte, Colour::BLACK) };
+    let look = with(&with(&look, "slab", glass), "wall", shine);
     let picture =
         shoot(&look, &frame(vec![mesh("slab", slab), wall]), &Settings::exact(16, 16, 1024)).unwrap();
     let mut found = [0.0f64; 3];
@@ -156,11 +145,10 @@ fn absorbing_fog_follows_beer_and_lambert_and_white_fog_loses_nothing() {
         ..Surface::default()
     };
     let settings = Settings { bounces: 4096, ..Settings::exact(24, 24, 128) };
-    let black =
-        shoot(&with(look.clone(), "fog", fog(Colour::BLACK)), &frame(vec![block()]), &settings).unwrap();
+    let black = shoot(&with(&look, "fog", fog(Colour::BLACK)), &frame(vec![block()]), &settings).unwrap();
     let expected = (-0.7f64 * 2.0).exp();
     assert!((mean(&black) / expected - 1.0).abs() < 0.01, "{} instead of {expected}", mean(&black));
-    let white = shoot(&with(look, "fog", fog(Colour::WHITE)), &frame(vec![block()]), &settings).unwrap();
+    let white = shoot(&with(&look, "fog", fog(Colour::WHITE)), &frame(vec![block()]), &settings).unwrap();
     assert!((mean(&white) - 1.0).abs() < 0.01, "{}", mean(&white));
 }
 
@@ -168,7 +156,7 @@ fn absorbing_fog_follows_beer_and_lambert_and_white_fog_loses_nothing() {
 #[test]
 fn lamps_light_a_wall_by_their_power() {
     let mut look = plain([0.0, -6.0, 4.0], [0.0; 3], 1.0, 0.0);
-    look = with(look, "floor", finish(Finish::Matte, Colour::grey(0.5)));
+    look = with(&look, "floor", of(Finish::Matte, Colour::grey(0.5)));
     let sheet = frame(vec![mesh("floor", shapes::plane(8.0, 8.0, 1, 1).unwrap())]);
     for (kind, size, power, expected) in [
         (LightKind::Disc, 0.05, 100.0, 0.5 / PI * 100.0 / (PI * 9.0)),
@@ -187,7 +175,7 @@ fn lamps_light_a_wall_by_their_power() {
 #[test]
 fn velocities_blur_by_the_distance_moved() {
     let mut look = plain([0.0, -50.0, 0.0], [0.0; 3], 3.0, 0.0);
-    look = with(look, "it", Surface { radius: Some(0.1), ..finish(Finish::Matte, Colour::WHITE) });
+    look = with(&look, "it", Surface { radius: Some(0.1), ..of(Finish::Matte, Colour::WHITE) });
     let mut dot = object("it", Shape::Points { positions: Arc::new(vec![Vec3::ZERO]) });
     dot.attributes.push(Attribute {
         name: "velocity".into(),
@@ -210,12 +198,9 @@ fn velocities_blur_by_the_distance_moved() {
 fn a_lens_blurs_what_is_out_of_focus() {
     let mut look = plain([0.0, -10.0, 0.0], [0.0; 3], 20.0, 0.0);
     (look.camera.lens, look.camera.focus) = (0.4, Some(20.0));
-    let glow = Surface {
-        radius: Some(0.01),
-        emission: Some(Colour::grey(1e4)),
-        ..finish(Finish::Matte, Colour::BLACK)
-    };
-    let look = with(look, "it", glow);
+    let glow =
+        Surface { radius: Some(0.01), emission: Some(Colour::grey(1e4)), ..of(Finish::Matte, Colour::BLACK) };
+    let look = with(&look, "it", glow);
     let dot = object("it", Shape::Points { positions: Arc::new(vec![Vec3::ZERO]) });
     let picture = shoot(&look, &frame(vec![dot]), &Settings::exact(64, 64, 1024)).unwrap();
     // Circle of confusion at distance 10, seen against the focal plane at 20: radius 0.4 · (20 - 10)/10 there. An

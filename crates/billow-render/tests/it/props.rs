@@ -4,7 +4,9 @@ use billow_geom::{TriMesh, shapes};
 use billow_io::cache::UpAxis;
 use billow_io::{Frame, Grid, Object, Shape};
 use billow_num::{Pose, Quat, Vec3};
-use billow_render::{Camera, Ground, Look, Picture, RenderError, Settings, Sky, Studio, Watch};
+use billow_render::{
+    Camera, Colour, Finish, Ground, Look, Picture, RenderError, Settings, Sky, Studio, Surface, Watch,
+};
 use std::sync::Arc;
 
 pub(crate) fn object(name: &str, shape: Shape) -> Object {
@@ -26,6 +28,18 @@ pub(crate) fn sphere(name: &str, radius: f64, centre: Vec3) -> Object {
 
 pub(crate) fn frame(objects: Vec<Object>) -> Frame {
     Frame { objects, ..Frame::default() }
+}
+
+/// A look in which one object has a surface of its own.
+pub(crate) fn with(look: &Look, name: &str, surface: Surface) -> Look {
+    let mut look = look.clone();
+    look.objects.insert(name.into(), surface);
+    look
+}
+
+/// A surface of one finish and colour.
+pub(crate) fn of(finish: Finish, colour: Colour) -> Surface {
+    Surface { finish: Some(finish), colour: Some(colour), ..Surface::default() }
 }
 
 /// A look with a fixed camera, a uniform sky and nothing else.

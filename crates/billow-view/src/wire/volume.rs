@@ -1,13 +1,11 @@
 //! Grids on the wire: half-precision samples, thinned out to what every browser's 3D textures hold.
 
 use super::bytes::half_words;
-use billow_io::Grid;
+use billow_io::{Grid, half};
 use billow_num::Vec3;
 
 /// Nodes along an axis that every WebGL2 implementation supports.
 const MOST_PER_AXIS: u32 = 256;
-/// Largest finite half-precision number.
-const LARGEST_HALF: f32 = 65504.0;
 
 /// A grid ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,13 +37,14 @@ pub(crate) fn encode(grid: &Grid) -> Volume {
     let dims = grid.dims.map(|n| if n == 0 { 0 } else { (n - 1) / stride + 1 });
     let reach = if range[0] < 0.0 { 1 } else { stride };
     let largest = range[0].abs().max(range[1].abs());
-    let scale = if largest > LARGEST_HALF || (largest > 0.0 && largest < 1e-2) { 1.0 / largest } else { 1.0 };
+    let scale =
+        if largest > half::LARGEST || (largest > 0.0 && largest < 1e-2) { 1.0 / largest } else { 1.0 };
 
     let mut halves = Vec::with_capacity(dims.iter().map(|n| *n as usize).product());
     for k in 0..dims[2] {
         for j in 0..dims[1] {
             for i in 0..dims[0] {
-                halves.push(half(scale * mean(grid, [i, j, k].map(|c| c * stride), reach)));
+                halves.push(half::from_f32(scale * mean(grid, [i, j, k].map(|c| c * stride), reach)));
             }
         }
     }
@@ -78,46 +77,10 @@ fn mean(grid: &Grid, from: [u32; 3], reach: u32) -> f32 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-/// The nearest half-precision number to a finite value, ties to even; beyond the range, the largest one.
-fn half(value: f32) -> u16 {
-    let bits = value.clamp(-LARGEST_HALF, LARGEST_HALF).to_bits();
-    let sign = (bits >> 16 & 0x8000) as u16;
-    let magnitude = bits & 0x7fff_ffff;
-    // Below 2⁻¹⁴ halves have a fixed exponent: adding ½ in single precision lets the hardware round to 2⁻²⁴.
-    if magnitude < 0x3880_0000 {
-        return sign | ((f32::from_bits(magnitude) + 0.5).to_bits() - 0x3f00_0000) as u16;
-    }
-    let odd = magnitude >> 13 & 1;
-    sign | ((magnitude + 0xfff + odd - 0x3800_0000) >> 13) as u16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
-
-    fn value(half: u16) -> f64 {
-        let (exponent, fraction) = (i32::from(half >> 10 & 31), f64::from(half & 1023));
-        let size = if exponent == 0 {
-            fraction * 2f64.powi(-24)
-        } else {
-            (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15)
-        };
-        if half & 0x8000 == 0 { size } else { -size }
-    }
-
-    #[test]
-    fn halves_are_the_nearest_ones() {
-        // Every finite half survives, and halfway points go to the even neighbour.
-        for h in (0..0x7c00u16).chain(0x8000..0xfc00) {
-            assert_eq!(half(value(h) as f32), h);
-        }
-        for h in 0..0x7bffu16 {
-            let middle = (value(h) + value(h + 1)) / 2.0;
-            assert_eq!(half(middle as f32), if h % 2 == 0 { h } else { h + 1 });
-        }
-        assert_eq!(half(1e9), 0x7bff);
-    }
 
     fn grid(dims: [u32; 3], f: impl Fn(u32, u32, u32) -> f32) -> Grid {
         let mut values = Vec::new();
@@ -130,7 +93,11 @@ mod tests {
     }
 
     fn samples(volume: &Volume) -> Vec<f64> {
-        volume.bytes.chunks_exact(2).map(|b| value(u16::from_le_bytes([b[0], b[1]]))).collect()
+        volume
+            .bytes
+            .chunks_exact(2)
+            .map(|b| f64::from(half::to_f32(u16::from_le_bytes([b[0], b[1]]))))
+            .collect()
     }
 
     #[test]

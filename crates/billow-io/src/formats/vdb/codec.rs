@@ -3,6 +3,7 @@
 use super::VdbValue;
 use super::bytes::{Cursor, bit, put_mask, set_bit};
 use crate::error::Result;
+use crate::half;
 
 /// Bits of a grid's compression flags.
 pub(super) const ZIP: u32 = 1;
@@ -147,7 +148,7 @@ impl<T: VdbValue> Codec<T> {
             return Err(from.corrupt(format!("{} bytes of values, {size} expected", bytes.len())));
         }
         let numbers: Vec<f32> = if self.half {
-            bytes.chunks_exact(2).map(|b| half_to_f32(u16::from_le_bytes([b[0], b[1]]))).collect()
+            bytes.chunks_exact(2).map(|b| half::to_f32(u16::from_le_bytes([b[0], b[1]]))).collect()
         } else {
             bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
         };
@@ -230,34 +231,4 @@ fn unshuffle(planes: &[u8], typesize: usize, out: &mut Vec<u8>) {
         out.extend((0..typesize).map(|t| planes[t * n + i]));
     }
     out.extend(&planes[n * typesize..]);
-}
-
-fn half_to_f32(h: u16) -> f32 {
-    let sign = if h >> 15 == 1 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = (i32::from(h >> 10 & 31), f32::from(h & 1023));
-    sign * match exponent {
-        0 => fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        e => (1.0 + fraction / 1024.0) * 2f32.powi(e - 15),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_precision_numbers_are_read_right() {
-        for (bits, value) in [
-            (0x3C00, 1.0),
-            (0xC000, -2.0),
-            (0x0001, 2f32.powi(-24)),
-            (0x7BFF, 65504.0),
-            (0x3555, 0.333_251_95),
-        ] {
-            assert_eq!(half_to_f32(bits), value);
-        }
-        assert!(half_to_f32(0x7C00).is_infinite() && half_to_f32(0x7E00).is_nan());
-    }
 }

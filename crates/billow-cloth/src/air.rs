@@ -4,29 +4,36 @@
 //! flow, lift when it is inclined. The force grows with the square of the flow and vanishes edge-on.
 
 use crate::Model;
-use billow_num::Vec3;
+use billow_num::{Vec3, par};
 
-/// Adds the air's forces on all garments to `f` [N].
-pub(crate) fn add_forces(model: &Model, x: &[Vec3], v: &[Vec3], f: &mut [Vec3]) {
-    let air = &model.air;
-    if air.density == 0.0 {
+/// Adds the air's forces on all garments to `f` [N]; `faces` is scratch.
+pub(crate) fn add_forces(model: &Model, x: &[Vec3], v: &[Vec3], faces: &mut Vec<Vec3>, f: &mut [Vec3]) {
+    if model.air.density == 0.0 {
         return;
     }
-    for (t, corners) in model.triangles().iter().enumerate() {
-        let coefficient = model.air_coefficients[t];
-        if coefficient == 0.0 {
-            continue;
+    faces.resize(model.air_coefficients.len(), Vec3::ZERO);
+    par::fill(faces, |t| on_face(model, t, x, v));
+    let topology = model.surface.topology();
+    par::for_each_mut(f, |i, f| {
+        for t in topology.vertex_triangles(i as u32) {
+            *f += faces[*t as usize];
         }
-        let [a, b, c] = corners.map(|i| i as usize);
-        let flow = air.wind - (v[a] + v[b] + v[c]) / 3.0;
-        let normal = 0.5 * (x[b] - x[a]).cross(x[c] - x[a]);
-        let area = normal.length();
-        if area > 0.0 {
-            let n = normal / area;
-            let force = n * (0.5 * air.density * coefficient * area * flow.dot(n) * flow.length() / 3.0);
-            for i in [a, b, c] {
-                f[i] += force;
-            }
-        }
+    });
+}
+
+/// A third of the force on a triangle [N].
+fn on_face(model: &Model, t: usize, x: &[Vec3], v: &[Vec3]) -> Vec3 {
+    let (air, coefficient) = (&model.air, model.air_coefficients[t]);
+    if coefficient == 0.0 {
+        return Vec3::ZERO;
     }
+    let [a, b, c] = model.triangles()[t].map(|i| i as usize);
+    let flow = air.wind - (v[a] + v[b] + v[c]) / 3.0;
+    let normal = 0.5 * (x[b] - x[a]).cross(x[c] - x[a]);
+    let area = normal.length();
+    if area == 0.0 {
+        return Vec3::ZERO;
+    }
+    let n = normal / area;
+    n * (0.5 * air.density * coefficient * area * flow.dot(n) * flow.length() / 3.0)
 }

@@ -5,8 +5,11 @@ use serde::{Deserialize, Serialize};
 /// How internal forces are integrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrator {
-    /// Elastic and damping forces implicit, linearised once per step: stable at any stiffness. The default.
+    /// Springs, bending, contacts and objects together in small steps, each implicit in itself: stable at any
+    /// stiffness, and impacts travel through the cloth while they happen. The default.
     #[default]
+    Coupled,
+    /// Elastic and damping forces implicit, linearised once per step: stable at any stiffness.
     Implicit,
     /// Central Newmark: explicit half step, position, implicit damping ([Bri03] 1.5, first list).
     Central,
@@ -33,6 +36,10 @@ pub enum Sweep {
 pub struct Config {
     /// How internal forces are integrated.
     pub integrator: Integrator,
+    /// Small steps of [`Integrator::Coupled`] in one collision step [-].
+    pub substeps: u32,
+    /// How often [`Integrator::Coupled`] repeats a step to take account of collisions it did not foresee [-].
+    pub attempts: u32,
     /// Largest part of the explicit stability limit a dynamics step may take, 0 to 1 [-].
     pub courant: f64,
     /// Relative residual of the linear solves [-]. Smaller is slower and more exact.
@@ -52,7 +59,9 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            integrator: Integrator::Implicit,
+            integrator: Integrator::default(),
+            substeps: 16,
+            attempts: 2,
             courant: 0.5,
             tolerance: 1e-3,
             max_iterations: 200,

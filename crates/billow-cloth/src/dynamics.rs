@@ -35,7 +35,7 @@ impl Motion<'_> {
         let h = dt / steps as f64;
         for _ in 0..steps {
             match self.config.integrator {
-                Integrator::Implicit => self.implicit(x, v, h),
+                Integrator::Coupled | Integrator::Implicit => self.implicit(x, v, h),
                 Integrator::Central | Integrator::ExplicitMarch => self.central(x, v, h),
                 Integrator::Staggered => self.staggered(x, v, h),
                 Integrator::Monotone => self.monotone(x, v, h),
@@ -45,7 +45,7 @@ impl Motion<'_> {
 
     /// How many steps keep explicit elastic forces stable.
     fn steps(&self, dt: f64) -> u64 {
-        if self.config.integrator == Integrator::Implicit {
+        if matches!(self.config.integrator, Integrator::Coupled | Integrator::Implicit) {
             return 1;
         }
         let limit = self.config.courant * self.model.springs.explicit_limit(&self.model.masses);

@@ -15,6 +15,7 @@ pub(crate) struct Forces {
     /// Elastic and external forces [N].
     pub(crate) elastic: Vec<Vec3>,
     /// Scratch.
+    faces: Vec<Vec3>,
     rhs: Vec<Vec3>,
     change: Vec<Vec3>,
     diagonal: Diagonal,
@@ -47,7 +48,7 @@ impl Forces {
             altitude.linearise(x, &mut self.altitude);
             altitude.add_elastic(&self.altitude, &mut self.elastic);
         }
-        crate::air::add_forces(model, x, v, &mut self.elastic);
+        crate::air::add_forces(model, x, v, &mut self.faces, &mut self.elastic);
     }
 
     /// `y += (stiffness ∂f/∂x + damping ∂f/∂v) v` for all internal forces.

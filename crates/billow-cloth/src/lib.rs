@@ -5,13 +5,17 @@
 //! | `model`, `material` | masses, springs, bending elements, pins, obstacles | [Bri03] 1.2, 1.4 |
 //! | `strain` | strain and strain-rate limits | [Bri03] 1.3, [BFA02] 4 |
 //! | `dynamics` | time integration | [Bri03] 1.5, [BFA02] 7.6 |
+//! | `coupled`, `links`, `hinges` | the default: everything in common small steps | beyond the documents |
 //! | `objects` | thick objects through signed distances | [Bri03] 2.1 |
 //! | `step` | the whole step | [Bri03] 2.3 |
 
 mod air;
 mod config;
+mod coupled;
 mod dynamics;
 mod forces;
+mod hinges;
+mod links;
 mod material;
 mod model;
 mod objects;

@@ -44,7 +44,7 @@ impl Default for Material {
             thickness: 1e-3,
             friction: 0.5,
             extension_limit: 0.1,
-            compression_limit: 0.0,
+            compression_limit: 0.1,
             rate_limit: 0.1,
             air: 1.0,
         }

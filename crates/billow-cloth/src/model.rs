@@ -200,6 +200,11 @@ impl Model {
         self.surface.topology().triangles()
     }
 
+    /// Whether any of the nodes can move by itself.
+    pub(crate) fn movable(&self, nodes: &[u32]) -> bool {
+        nodes.iter().any(|i| self.inverse_masses[*i as usize] > 0.0)
+    }
+
     /// The largest stable step of explicit damping [s].
     pub(crate) fn damping_limit(&self) -> f64 {
         self.springs.damping_limit(&self.masses).min(self.bending.damping_limit(&self.rest, &self.masses))
@@ -217,7 +222,7 @@ impl Model {
 }
 
 /// Why building force laws cannot fail: [`Topology`] has refused meshes with bad indices.
-const CHECKED: &str = "the topology has checked every node";
+pub(crate) const CHECKED: &str = "the topology has checked every node";
 
 /// A model under construction.
 #[derive(Default)]

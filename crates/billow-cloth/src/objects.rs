@@ -2,44 +2,53 @@
 //!
 //! A node predicted to end inside is given the normal velocity that ends it exactly on the surface, and its tangential
 //! velocity relative to the object is reduced by Coulomb friction, to exactly zero when it sticks. The objects are
-//! sampled once per step; impulses accumulate over the passes that share the step with strain limits and contacts.
+//! sampled once and then taken as moving planes; impulses accumulate over the passes of one step.
 
 use crate::Model;
 use billow_geom::Aabb;
+use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
+
+/// Contacts that share a thread.
+const TILE: usize = 256;
 
 /// A node near an object, in units of velocity.
 #[derive(Clone, Copy, Debug)]
 struct ObjectContact {
-    node: u32,
     normal: Vec3,
     /// Velocity of the object at the node [m/s].
     velocity: Vec3,
-    /// Normal velocity relative to the object that just ends the node on its surface [m/s].
-    least: f64,
+    /// Distance of the plane that the node keeps from the origin at the time of sampling [m].
+    level: f64,
     friction: f64,
     /// Normal velocity given so far [m/s].
     pushed: f64,
     /// Tangential velocity given so far [m/s].
     held: Vec3,
+    /// Whether it pushed at all.
+    active: bool,
 }
 
 /// The nodes of a step that may touch objects.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ObjectContacts {
+    nodes: Vec<[u32; 1]>,
     contacts: Vec<ObjectContact>,
+    tiles: Tiles<1>,
     /// First contact of each node; contacts of a node follow one another.
     first: Vec<u32>,
+    /// Time of sampling [s].
+    time: f64,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl ObjectContacts {
     /// Samples the objects at nodes that could reach them when moving for `dt` from time `t` about as fast as `v`.
-    pub(crate) fn find(model: &Model, x: &[Vec3], (t, dt): (f64, f64), v: &[Vec3]) -> Self {
+    pub(crate) fn find(&mut self, model: &Model, x: &[Vec3], (t, dt): (f64, f64), v: &[Vec3]) {
         let boxes: Vec<Aabb> =
             model.solids.iter().map(|s| s.shape.bounds(t).union(s.shape.bounds(t + dt))).collect();
-        let contacts = par::gather(if boxes.is_empty() { 0 } else { x.len() }, par::CHUNK, |range, out| {
+        let found = par::gather(if boxes.is_empty() { 0 } else { x.len() }, par::CHUNK, |range, out| {
             for i in range.filter(|&i| model.inverse_masses[i] > 0.0) {
                 // Twice the way it is about to go, for what neighbours may add.
                 let reach = 2.0 * (model.offsets[i] + v[i].length() * dt);
@@ -47,64 +56,96 @@ impl ObjectContacts {
                     if bounds.inflated(reach).contains(x[i]) {
                         let sample = solid.shape.sample(x[i], t);
                         if sample.phi < reach + sample.velocity.length() * dt {
-                            out.push(ObjectContact {
-                                node: i as u32,
+                            let contact = ObjectContact {
                                 normal: sample.normal,
                                 velocity: sample.velocity,
-                                least: (model.offsets[i] - sample.phi) / dt,
+                                level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i],
                                 friction: (model.frictions[i] * solid.friction).sqrt(),
                                 pushed: 0.0,
                                 held: Vec3::ZERO,
-                            });
+                                active: false,
+                            };
+                            out.push(([i as u32], contact));
                         }
                     }
                 }
             }
         });
-        let mut first = vec![NONE; if contacts.is_empty() { 0 } else { x.len() }];
-        for (k, contact) in contacts.iter().enumerate().rev() {
-            first[contact.node as usize] = k as u32;
+        self.time = t;
+        self.nodes.clear();
+        self.nodes.extend(found.iter().map(|(node, _)| *node));
+        // Contacts of one node stay neighbours in their tile, so the order is that of the list within a colour.
+        let known = self.tiles.rebuild(x.len(), &self.nodes, TILE);
+        debug_assert!(known.is_ok(), "nodes of the model");
+        self.contacts.clear();
+        self.contacts.extend(self.tiles.order().iter().map(|k| found[*k as usize].1));
+    }
+
+    /// Prepares [`ObjectContacts::clamp`].
+    pub(crate) fn index(&mut self, nodes: usize) {
+        self.first.clear();
+        self.first.resize(if self.contacts.is_empty() { 0 } else { nodes }, NONE);
+        for (position, k) in self.tiles.order().iter().enumerate().rev() {
+            self.first[self.nodes[*k as usize][0] as usize] = position as u32;
         }
-        Self { contacts, first }
     }
 
     /// Number of contacts that had to push.
     pub(crate) fn active(&self) -> u64 {
-        self.contacts.iter().filter(|c| c.pushed > 0.0).count() as u64
+        self.contacts.iter().filter(|c| c.active).count() as u64
     }
 
-    /// One pass: `φ_new = φ + Δt (v_p − v)·N ≥ 0` with friction within the cone of the accumulated push. Returns
-    /// whether any velocity changed.
-    pub(crate) fn respond(&mut self, v: &mut [Vec3]) -> bool {
-        let mut changed = false;
-        for contact in &mut self.contacts {
-            let v = &mut v[contact.node as usize];
-            let relative = *v - contact.velocity;
-            let approach = relative.dot(contact.normal);
-            let pushed = (contact.pushed + contact.least - approach).max(0.0);
-            let tangential = relative - contact.normal * approach;
-            let wanted = contact.held - tangential;
-            let (size, limit) = (wanted.length(), contact.friction * pushed);
-            let held = if size > limit { wanted * (limit / size) } else { wanted };
-            let change = contact.normal * (pushed - contact.pushed) + (held - contact.held);
-            (contact.pushed, contact.held) = (pushed, held);
-            if change != Vec3::ZERO {
-                *v += change;
-                changed = true;
-            }
-        }
-        changed
+    /// One pass over the velocities of a step of length `h` from positions `x` at time `t`: `φ_new ≥ 0` with friction
+    /// within the cone of the push. Nodes that are inside already come out within `recovery` [s].
+    pub(crate) fn respond(&mut self, x: &[Vec3], t: f64, (h, recovery): (f64, f64), v: &mut [Vec3]) {
+        let since = t - self.time;
+        self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
+            contact.pushed = 0.0;
+            contact.held = Vec3::ZERO;
+            contact.push(contact.least(x[*node as usize], since, (h, recovery)), v);
+        });
+    }
+
+    /// One of several passes that share their impulses.
+    pub(crate) fn accumulate(&mut self, x: &[Vec3], h: f64, v: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
+            contact.push(contact.least(x[*node as usize], 0.0, (h, h)), v);
+        });
     }
 
     /// Keeps a node's velocity from leading into an object; no friction.
-    pub(crate) fn clamp(&self, node: usize, v: &mut Vec3) {
+    pub(crate) fn clamp(&self, node: usize, (x, h): (Vec3, f64), v: &mut Vec3) {
         let Some(&first) = self.first.get(node) else { return };
-        let mine = self.contacts.get(first as usize..).unwrap_or_default();
-        for contact in mine.iter().take_while(|c| c.node as usize == node) {
-            let missing = contact.least - (*v - contact.velocity).dot(contact.normal);
+        for position in first as usize..self.contacts.len() {
+            if self.nodes[self.tiles.order()[position] as usize][0] as usize != node {
+                break;
+            }
+            let contact = &self.contacts[position];
+            let missing = contact.least(x, 0.0, (h, h)) - (*v - contact.velocity).dot(contact.normal);
             if missing > 0.0 {
                 *v += contact.normal * missing;
             }
         }
+    }
+}
+
+impl ObjectContact {
+    /// The least normal velocity relative to the object allowed at `x` [m/s].
+    fn least(&self, x: Vec3, since: f64, (h, recovery): (f64, f64)) -> f64 {
+        let depth = self.level + self.normal.dot(self.velocity) * since - self.normal.dot(x);
+        depth / if depth > 0.0 { recovery } else { h }
+    }
+
+    fn push(&mut self, least: f64, v: &mut Vec3) {
+        let relative = *v - self.velocity;
+        let approach = relative.dot(self.normal);
+        let pushed = (self.pushed + least - approach).max(0.0);
+        self.active |= pushed > 0.0;
+        let tangential = relative - self.normal * approach;
+        let wanted = self.held - tangential;
+        let (size, limit) = (wanted.length(), self.friction * pushed);
+        let held = if size > limit { wanted * (limit / size) } else { wanted };
+        *v += self.normal * (pushed - self.pushed) + (held - self.held);
+        (self.pushed, self.held) = (pushed, held);
     }
 }

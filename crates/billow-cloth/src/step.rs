@@ -1,11 +1,12 @@
 //! One collision step ([Bri03] 2.3).
 
+use crate::coupled::{Coupled, Span};
 use crate::dynamics::{Motion, Scratch};
 use crate::forces::Forces;
 use crate::objects::ObjectContacts;
 use crate::strain::{self, Quantity};
-use crate::{Config, Model, State};
-use billow_contact::{Report, Step, Unresolved, resolve};
+use crate::{Config, Integrator, Model, State};
+use billow_contact::{Pipeline, Report, Step, Unresolved, resolve};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 use std::fmt;
@@ -16,6 +17,8 @@ pub struct Workspace {
     forces: Forces,
     scratch: Scratch,
     contact: billow_contact::Workspace,
+    coupled: Coupled,
+    objects: ObjectContacts,
     x_bar: Vec<Vec3>,
     v_bar: Vec<Vec3>,
     v_mid: Vec<Vec3>,
@@ -71,9 +74,80 @@ pub fn step(
     config: &Config,
     dt: f64,
 ) -> Result<StepReport, StepError> {
+    let mut report = match config.integrator {
+        Integrator::Coupled => coupled_step(model, state, work, config, dt),
+        _ => split_step(model, state, work, config, dt),
+    }?;
+    report.stages.count("steps", 1);
+    std::mem::swap(&mut state.x, &mut work.x_bar);
+    std::mem::swap(&mut state.v, &mut work.v_bar);
+    state.time += dt;
+    Ok(report)
+}
+
+/// The default step: internal forces, contacts and objects in common small steps, then collisions.
+fn coupled_step(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
     let mut stages = Stages::default();
-    let Workspace { forces, scratch, contact, x_bar, v_bar, v_mid } = work;
+    let Workspace { coupled, contact, x_bar, v_bar, v_mid, .. } = work;
+    x_bar.clone_from(&state.x);
+    v_bar.clone_from(&state.v);
+    follow_scripts(model, state, dt, v_bar);
+
+    // Contacts and pairs that may meet, for nodes that go on as they are.
+    let expected = model.gravity * (0.5 * dt);
+    v_mid.resize(state.x.len(), Vec3::ZERO);
+    par::fill(v_mid, |i| if model.inverse_masses[i] > 0.0 { v_bar[i] + expected } else { v_bar[i] });
+    let mut pipeline =
+        Pipeline::new(&model.surface, Step { x: &state.x, dt, config: &config.contact }, contact);
+    stages.time("proximity", || pipeline.find(v_mid));
+
+    // Candidate positions and velocities, again while there are collisions to learn of.
+    let x = &state.x;
+    for attempt in 0.. {
+        let span = Span { model, config, time: state.time, dt };
+        report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
+        finite(model, "dynamics", x_bar)?;
+        par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
+        stages.count("attempts", 1);
+        if attempt == config.attempts || !stages.time("learn", || pipeline.learn(v_mid)) {
+            break;
+        }
+        x_bar.clone_from(&state.x);
+        v_bar.clone_from(&state.v);
+        follow_scripts(model, state, dt, v_bar);
+    }
+
+    // Collisions and impact zones correct the mean velocity; what they change belongs to the final one too.
+    par::for_each_mut(v_bar, |i, v| *v -= v_mid[i]);
+    stages.time("collisions", || pipeline.collide(v_mid)).map_err(StepError::Unresolved)?;
+    par::for_each_mut(v_bar, |i, v| *v += v_mid[i]);
+
+    // Final positions, exactly those the pipeline approved.
+    par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
+    finite(model, "collisions", x_bar)?;
+    report.contact = pipeline.into_report();
+    report.stages = stages;
+    Ok(report)
+}
+
+/// The documents' step: dynamics alone, then the mean velocity corrected stage by stage.
+fn split_step(
+    model: &Model,
+    state: &State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
+    let mut report = StepReport::default();
+    let mut stages = Stages::default();
+    let Workspace { forces, scratch, contact, objects, x_bar, v_bar, v_mid, .. } = work;
     let mut motion = Motion { model, config, forces, scratch, iterations: 0 };
 
     // Advance to candidate positions and velocities with internal dynamics.
@@ -83,19 +157,23 @@ pub fn step(
     stages.time("dynamics", || motion.advance(x_bar, v_bar, dt));
     finite(model, "dynamics", x_bar)?;
 
-    // Mean velocity, corrected by thick objects and kept within the strain limits.
+    // Mean velocity.
     v_mid.resize(state.x.len(), Vec3::ZERO);
     let x = &state.x;
     par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
     follow_scripts(model, state, dt, v_mid);
+    let planned = v_mid.clone();
 
     // Objects, repulsions, strain limits, collisions and impact zones give the final mid-step velocity.
-    let mut objects = stages.time("objects", || ObjectContacts::find(model, x, (state.time, dt), v_mid));
+    stages.time("objects", || {
+        objects.find(model, x, (state.time, dt), v_mid);
+        objects.index(x.len());
+    });
     let limit_and_collide = |v: &mut [Vec3]| {
         let sweeps = (config.sweep, config.strain_sweeps.div_ceil(config.contact.repulsion_passes.max(1)));
-        let strained =
-            strain::limit(model, (Quantity::Strain, &|i, v| objects.clamp(i, v)), sweeps, (x, dt), v);
-        objects.respond(v) || strained
+        let clamp = |i: usize, v: &mut Vec3| objects.clamp(i, (x[i], dt), v);
+        strain::limit(model, (Quantity::Strain, &clamp), sweeps, (x, dt), v);
+        objects.accumulate(x, dt, v);
     };
     let step = Step { x, dt, config: &config.contact };
     report.contact = resolve(&model.surface, step, v_mid, limit_and_collide, contact, &mut stages)
@@ -108,14 +186,12 @@ pub fn step(
 
     // Final velocity.
     stages.time("final velocity", || {
-        if report.contact.touched {
+        if *v_mid != planned {
             finish_velocity(&mut motion, x_bar, v_mid, v_bar, dt);
-            ObjectContacts::find(model, x_bar, (state.time + dt, dt), v_bar).respond(v_bar);
+            objects.find(model, x_bar, (state.time + dt, dt), v_bar);
+            objects.accumulate(x_bar, dt, v_bar);
         }
     });
-    std::mem::swap(&mut state.x, x_bar);
-    std::mem::swap(&mut state.v, v_bar);
-    state.time += dt;
     report.iterations = motion.iterations;
     report.stages = stages;
     Ok(report)

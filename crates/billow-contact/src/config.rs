@@ -22,8 +22,10 @@ pub struct Config {
     /// Stiffness of the repulsion spring per node; the document matches the cloth's stretch springs [N/m].
     /// Larger values push overlapping layers apart faster.
     pub repulsion_stiffness: f64,
-    /// Part of an overlap that repulsion may remove in one step, 0 to 1; the document uses 0.1 [-].
+    /// Part of an overlap that repulsion may remove in one sub-step, 0 to 1; the document uses 0.1 [-].
     pub recovery: f64,
+    /// Fastest separation by repulsion: what overlaps deeply comes apart at this speed and no faster [m/s].
+    pub recovery_speed: f64,
     /// Passes over the contacts. One is the document's; more carry forces and friction through stacked layers [-].
     pub repulsion_passes: u32,
     /// How repulsion impulses are applied.
@@ -41,7 +43,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             repulsion_stiffness: 50.0,
-            recovery: 0.1,
+            recovery: 0.2,
+            recovery_speed: 0.3,
             repulsion_passes: 4,
             update: Update::Sequential,
             separation: 1e-3,

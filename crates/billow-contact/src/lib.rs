@@ -23,6 +23,6 @@ mod zones;
 pub use config::{Config, Update};
 pub use impulse::{Contact, slide};
 pub use report::{Report, Unresolved};
-pub use resolve::{Step, Workspace, resolve};
+pub use resolve::{Pipeline, Step, Workspace, resolve};
 pub use surface::{Body, BodyProperties, Surface};
 pub use zones::{ZoneInput, ZoneMotion, Zones, move_together};

@@ -1,22 +1,23 @@
 //! Which elements are close, and which may meet during the step ([Bri03] 2.4).
 //!
-//! One traversal of box hierarchies serves both questions. A pair within the thickness at the start of the step is a
-//! contact; a pair that could meet if every node moved at most [`Slack`] farther than planned is *watched*: its
+//! One traversal of box hierarchies serves both questions. A pair within the thickness at the start of the step, or
+//! planned to come that close, is a contact; a pair that could meet if every node moved at most [`Slack`] farther than planned is *watched*: its
 //! trajectories are tested, now and after every change. Nothing else can collide while all nodes stay within
 //! their slack, and a node that leaves it has its neighbourhood searched again.
 
 use crate::{Contact, Surface};
 use billow_geom::Aabb;
 use billow_geom::bvh::{Bvh, PairTasks};
+use billow_geom::ccd::{self, Hit};
 use billow_geom::proximity::{edge_edge, point_triangle};
 use billow_num::{Vec3, par};
 
-/// Two points of the surface within the thickness of each other at the start of the step.
+/// Two points of the surface within the thickness of each other at the start of the step, or about to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Touch {
     pub(crate) contact: Contact,
-    /// How much nearer than the thickness they are [m].
-    pub(crate) overlap: f64,
+    /// Distance they keep [m].
+    pub(crate) gap: f64,
     /// Coulomb coefficient [-].
     pub(crate) friction: f64,
 }
@@ -28,6 +29,19 @@ pub(crate) struct Watch {
     pub(crate) nodes: [u32; 4],
     /// Distance that must not be undercut [m].
     pub(crate) separation: f64,
+    /// Unit vector from the second element to the first where they are nearest at the start of the step [-].
+    normal: Vec3,
+}
+
+impl Watch {
+    /// When and how the pair would come too close while its nodes move from `x0` to `x1`.
+    pub(crate) fn meet(&self, x0: &[Vec3], x1: &[Vec3]) -> Option<Hit> {
+        let [from, to] = [x0, x1].map(|x| self.nodes.map(|i| x[i as usize]));
+        if self.kind.keep_apart(self.normal, &from, &to, self.separation) {
+            return None;
+        }
+        self.kind.meet(&from, &to, self.separation)
+    }
 }
 
 /// What a pair consists of.
@@ -37,6 +51,65 @@ pub(crate) enum Kind {
     VertexFace,
     /// Two edges.
     EdgeEdge,
+}
+
+impl Kind {
+    /// One node of each element of a pair.
+    pub(crate) fn ends(self, nodes: &[u32; 4]) -> (u32, u32) {
+        match self {
+            Self::VertexFace => (nodes[0], nodes[1]),
+            Self::EdgeEdge => (nodes[0], nodes[2]),
+        }
+    }
+
+    /// The nearest points of the elements when their nodes are at `x`, and their distance [m].
+    fn nearest(self, nodes: [u32; 4], x: [Vec3; 4]) -> (Contact, f64) {
+        match self {
+            Self::VertexFace => {
+                let near = point_triangle(x[0], [x[1], x[2], x[3]]);
+                let [a, b, c] = near.weights;
+                (Contact { nodes, weights: [1.0, -a, -b, -c], normal: near.normal }, near.distance)
+            }
+            Self::EdgeEdge => {
+                let near = edge_edge([x[0], x[1]], [x[2], x[3]]);
+                let weights = [1.0 - near.a, near.a, near.b - 1.0, -near.b];
+                (Contact { nodes, weights, normal: near.normal }, near.distance)
+            }
+        }
+    }
+
+    /// Square of the farthest the two elements can approach when their nodes move by `way` [m²].
+    fn approach2(self, way: &[Vec3; 4]) -> f64 {
+        let apart = |i: usize, j: usize| (way[i] - way[j]).length_squared();
+        match self {
+            Self::VertexFace => apart(0, 1).max(apart(0, 2)).max(apart(0, 3)),
+            Self::EdgeEdge => apart(0, 2).max(apart(0, 3)).max(apart(1, 2).max(apart(1, 3))),
+        }
+    }
+
+    /// Whether planes across `normal` certainly hold the elements farther apart than `gap` all the way from `x0` to `x1`:
+    /// they do if they do at both ends, because nodes move along straight lines.
+    fn keep_apart(self, normal: Vec3, x0: &[Vec3; 4], x1: &[Vec3; 4], gap: f64) -> bool {
+        // Rounding of differences and products is far below this part of the differences.
+        const MARGIN: f64 = 1e-12;
+        let apart = |x: &[Vec3; 4], i: usize, j: usize| {
+            let d = x[i] - x[j];
+            normal.dot(d) > gap + MARGIN * (d.x.abs() + d.y.abs() + d.z.abs())
+        };
+        let at = |x: &[Vec3; 4]| match self {
+            Self::VertexFace => apart(x, 0, 1) && apart(x, 0, 2) && apart(x, 0, 3),
+            Self::EdgeEdge => apart(x, 0, 2) && apart(x, 0, 3) && apart(x, 1, 2) && apart(x, 1, 3),
+        };
+        at(x1) && at(x0)
+    }
+
+    /// When and how the elements come as close as `separation` while their nodes move from `x0` to `x1`.
+    pub(crate) fn meet(self, x0: &[Vec3; 4], x1: &[Vec3; 4], separation: f64) -> Option<Hit> {
+        match self {
+            Self::VertexFace => ccd::vertex_face(x0, x1, separation),
+            Self::EdgeEdge => ccd::edge_edge(x0, x1, separation),
+        }
+    }
 }
 
 /// What one part of the search found.
@@ -173,16 +246,37 @@ impl Plan<'_> {
         boxes.map(|b| b.inflated(by))
     }
 
-    /// The farthest two elements can approach: the largest relative displacement of their nodes, slack included [m].
-    fn approach(&self, a: &[u32], b: &[u32]) -> f64 {
-        let move_of = |i: u32| self.x1[i as usize] - self.x0[i as usize];
-        let mut largest = 0.0f64;
-        for &i in a {
-            for &j in b {
-                largest = largest.max((move_of(i) - move_of(j)).length_squared());
+    /// The contact of two elements that are planned to come nearer than `gap` [m], about as it will be when they do. It
+    /// need not be exact, nor every one be found: collisions are looked for anyway, these contacts only soften them.
+    fn coming(&self, surface: &Surface, kind: Kind, now: Contact, distance: f64, gap: f64) -> Option<Touch> {
+        const TRIES: u32 = 4;
+        let [x0, x1] = [self.x0, self.x1].map(|x| now.nodes.map(|i| x[i as usize]));
+        let way: [Vec3; 4] = std::array::from_fn(|k| x1[k] - x0[k]);
+        let (mut t, mut contact, mut distance) = (0.0, now, distance);
+        for _ in 0..TRIES {
+            // Newton's method for the time at which the nearest points are `gap` apart.
+            let w = &contact.weights;
+            let rate = (way[0] * w[0] + way[1] * w[1] + way[2] * w[2] + way[3] * w[3]).dot(contact.normal);
+            t += (distance - gap) / -rate;
+            if rate >= 0.0 || t > 1.0 {
+                return None;
+            }
+            (contact, distance) = kind.nearest(now.nodes, std::array::from_fn(|k| x0[k] + way[k] * t));
+            if distance < 1.25 * gap {
+                let (first, second) = kind.ends(&now.nodes);
+                // A turning pair may be nearer along the normal now than when it meets: it need not part, only come no
+                // nearer.
+                let gap = gap.min(contact.relative(self.x0).dot(contact.normal));
+                return Some(Touch { contact, gap, friction: surface.friction(first, second) });
             }
         }
-        largest.sqrt() + 2.0 * self.slack
+        None
+    }
+
+    /// The farthest two elements can approach: the largest relative displacement of their nodes, slack included [m].
+    fn approach(&self, kind: Kind, nodes: [u32; 4]) -> f64 {
+        let way = nodes.map(|i| self.x1[i as usize] - self.x0[i as usize]);
+        kind.approach2(&way).sqrt() + 2.0 * self.slack
     }
 }
 
@@ -193,17 +287,14 @@ impl Found {
         }
         self.candidates += 1;
         let [xp, xa, xb, xc] = [p, a, b, c].map(|i| plan.x0[i as usize]);
-        let (gap, reach) = (surface.gap(p, a), plan.approach(&[p], &[a, b, c]));
+        let (gap, reach) = (surface.gap(p, a), plan.approach(Kind::VertexFace, [p, a, b, c]));
         // Far from the plane of the triangle is far from the triangle.
         let limit = gap.max(reach + plan.separation * gap);
         if beyond_plane(xb - xa, xc - xa, xp - xa, limit) {
             return;
         }
-        let near = point_triangle(xp, [xa, xb, xc]);
-        let w = near.weights;
-        let contact =
-            Contact { nodes: [p, a, b, c], weights: [1.0, -w[0], -w[1], -w[2]], normal: near.normal };
-        self.keep(surface, plan, Kind::VertexFace, contact, [near.distance, gap, reach]);
+        let (contact, distance) = Kind::VertexFace.nearest([p, a, b, c], [xp, xa, xb, xc]);
+        self.keep(surface, plan, Kind::VertexFace, contact, [distance, gap, reach]);
     }
 
     fn edge_edge(&mut self, surface: &Surface, plan: Plan<'_>, [a, b]: [u32; 2], [c, d]: [u32; 2]) {
@@ -212,16 +303,14 @@ impl Found {
         }
         self.candidates += 1;
         let [xa, xb, xc, xd] = [a, b, c, d].map(|i| plan.x0[i as usize]);
-        let (gap, reach) = (surface.gap(a, c), plan.approach(&[a, b], &[c, d]));
+        let (gap, reach) = (surface.gap(a, c), plan.approach(Kind::EdgeEdge, [a, b, c, d]));
         // The distance of the lines bounds that of the edges.
         let limit = gap.max(reach + plan.separation * gap);
         if beyond_plane(xb - xa, xd - xc, xa - xc, limit) {
             return;
         }
-        let near = edge_edge([xa, xb], [xc, xd]);
-        let weights = [1.0 - near.a, near.a, near.b - 1.0, -near.b];
-        let contact = Contact { nodes: [a, b, c, d], weights, normal: near.normal };
-        self.keep(surface, plan, Kind::EdgeEdge, contact, [near.distance, gap, reach]);
+        let (contact, distance) = Kind::EdgeEdge.nearest([a, b, c, d], [xa, xb, xc, xd]);
+        self.keep(surface, plan, Kind::EdgeEdge, contact, [distance, gap, reach]);
     }
 
     fn keep(
@@ -232,13 +321,14 @@ impl Found {
         contact: Contact,
         [distance, gap, reach]: [f64; 3],
     ) {
-        let (first, second) = match kind {
-            Kind::VertexFace => (contact.nodes[0], contact.nodes[1]),
-            Kind::EdgeEdge => (contact.nodes[0], contact.nodes[2]),
-        };
-        if distance < gap && contact.normal != Vec3::ZERO {
-            let friction = surface.friction(first, second);
-            self.touches.push(Touch { contact, overlap: gap - distance, friction });
+        let (first, second) = kind.ends(&contact.nodes);
+        if distance < gap {
+            if contact.normal != Vec3::ZERO {
+                let friction = surface.friction(first, second);
+                self.touches.push(Touch { contact, gap, friction });
+            }
+        } else if distance <= reach - 2.0 * plan.slack + gap {
+            self.touches.extend(plan.coming(surface, kind, contact, distance, gap));
         }
         let separation = plan.separation * gap;
         if distance <= reach + separation {
@@ -247,6 +337,7 @@ impl Found {
                 kind,
                 nodes: contact.nodes,
                 separation: separation.min(0.5 * distance),
+                normal: contact.normal,
             });
         }
     }

@@ -20,8 +20,6 @@ pub struct Report {
     pub rounds: u32,
     /// Sizes of the impact zones at the end.
     pub zones: Vec<usize>,
-    /// Whether any velocity was changed.
-    pub touched: bool,
 }
 
 /// A collision that no allowed motion resolves: scripted nodes are driven through something.

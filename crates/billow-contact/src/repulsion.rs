@@ -2,112 +2,176 @@
 //!
 //! Each contact stops its approach (a perfectly inelastic impulse), then pushes the overlap apart with a spring that
 //! is capped so that one step recovers at most a fraction of it, and resists sliding within the Coulomb cone of the
-//! normal impulse. Normal and friction impulses are accumulated over the passes: the first pass is the document's
-//! rule, later ones let layers that rest on each other agree.
+//! normal impulse. Surfaces still apart may come as near as the thickness and no nearer. Normal and friction impulses
+//! are accumulated over the sweeps of a sub-step: the first sweep is the document's rule, later ones let layers that
+//! rest on each other agree.
 
 use crate::near::Touch;
-use crate::{Config, Step, Update};
+use crate::{Config, Update};
+use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
 
-/// A contact prepared for the passes.
+/// Contacts that follow one another in a sweep and share a thread.
+const TILE: usize = 32;
+
+/// A contact prepared for the sweeps.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Repulsion {
-    touch: Touch,
-    /// `W = Σ wᵢ²/mᵢ` [1/kg].
-    compliance: f64,
-    /// Velocity of separation to aim for [m/s].
-    recover: f64,
-    /// Cap of the spring's impulse [N·s].
-    spring: f64,
-    /// Normal impulse so far [N·s].
+struct Repulsion {
+    weights: [f64; 4],
+    unit: Vec3,
+    /// Distance to keep [m].
+    gap: f64,
+    /// `1/W` with `W = Σ wᵢ²/mᵢ` [kg].
+    mass: f64,
+    /// Coulomb coefficient [-].
+    friction: f64,
+    /// Normal impulse of the sub-step so far [N·s].
     normal: f64,
-    /// Friction impulse so far [N·s].
-    friction: Vec3,
+    /// Friction impulse of the sub-step so far [N·s].
+    held: Vec3,
+}
+
+/// The rule that the contacts of one sub-step follow.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// Length of the sub-step [s].
+    h: f64,
+    /// Speed of separation per overlap [1/s].
+    recovery: f64,
+    /// Largest speed of separation [m/s].
+    fastest: f64,
+    /// Largest impulse of the repulsion spring per overlap [N·s/m].
+    spring: f64,
+    /// Factor on every impulse [-].
+    relaxation: f64,
 }
 
 impl Repulsion {
-    fn new(touch: Touch, inverse_masses: &[f64], config: &Config, dt: f64) -> Self {
+    fn new(touch: &Touch, mass: f64) -> Self {
         Self {
-            touch,
-            compliance: touch.contact.compliance(inverse_masses),
-            recover: config.recovery * touch.overlap / dt,
-            spring: config.repulsion_stiffness * touch.overlap * dt,
+            weights: touch.contact.weights,
+            unit: touch.contact.normal,
+            gap: touch.gap,
+            mass,
+            friction: touch.friction,
             normal: 0.0,
-            friction: Vec3::ZERO,
+            held: Vec3::ZERO,
         }
     }
 
-    /// The impulse this contact wants given the velocities, its accumulated one updated.
-    fn respond(&mut self, v: &[Vec3], relaxation: f64) -> Vec3 {
-        let contact = &self.touch.contact;
-        let relative = contact.relative(v);
-        let approach = relative.dot(contact.normal);
-        // Inelastic part, then the capped spring.
-        let stop = -approach / self.compliance;
-        let aim = (self.recover - approach) / self.compliance;
-        let push = aim.min(stop.max(-self.normal) + self.spring);
-        let normal = (self.normal + relaxation * push).max(0.0);
+    fn relative(&self, [a, b, c, d]: [Vec3; 4]) -> Vec3 {
+        let w = &self.weights;
+        a * w[0] + b * w[1] + c * w[2] + d * w[3]
+    }
+
+    /// The impulse this contact wants given positions and velocities of its nodes, its accumulated one updated.
+    fn respond(&mut self, x: [Vec3; 4], v: [Vec3; 4], rule: &Rule) -> Vec3 {
+        let overlap = self.gap - self.relative(x).dot(self.unit);
+        let relative = self.relative(v);
+        let approach = relative.dot(self.unit);
+        let push = if overlap < 0.0 {
+            // Still apart: arrive at the thickness, no farther.
+            (overlap / rule.h - approach) * self.mass
+        } else {
+            // Inelastic part, then the capped spring.
+            let stop = -approach * self.mass;
+            let aim = ((rule.recovery * overlap).min(rule.fastest) - approach) * self.mass;
+            aim.min(stop.max(-self.normal) + rule.spring * overlap)
+        };
+        let normal = (self.normal + rule.relaxation * push).max(0.0);
+        if normal == 0.0 && self.normal == 0.0 {
+            return Vec3::ZERO;
+        }
         let change = normal - self.normal;
         self.normal = normal;
         // Sticking friction, pulled back into the cone.
-        let tangential = relative - contact.normal * approach;
-        let wanted = self.friction - tangential * (relaxation / self.compliance);
-        let limit = self.touch.friction * self.normal;
-        let size = wanted.length();
-        let friction = if size > limit { wanted * (limit / size) } else { wanted };
-        let impulse = contact.normal * change + (friction - self.friction);
-        self.friction = friction;
+        let tangential = relative - self.unit * approach;
+        let wanted = self.held - tangential * (rule.relaxation * self.mass);
+        let (limit, size2) = (self.friction * normal, wanted.length_squared());
+        let held = if size2 > limit * limit { wanted * (limit / size2.sqrt()) } else { wanted };
+        let impulse = self.unit * change + (held - self.held);
+        self.held = held;
         impulse
     }
 }
 
-/// Prepares the contacts of a step for its passes.
-pub(crate) fn prepare(touches: &[Touch], inverse_masses: &[f64], step: &Step<'_>, list: &mut Vec<Repulsion>) {
-    list.clear();
-    let all = touches.iter().map(|t| Repulsion::new(*t, inverse_masses, step.config, step.dt));
-    list.extend(all.filter(|r| r.compliance > 0.0));
+/// The contacts of a step in the order in which they are swept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repulsions {
+    tiles: Tiles<4>,
+    list: Vec<Repulsion>,
+    nodes: Vec<[u32; 4]>,
+    /// Scratch of updates from the same velocities.
+    impulses: Vec<Vec3>,
 }
 
-/// One pass of repulsion and friction over the mid-step velocities; returns whether any changed.
-pub(crate) fn repel(list: &mut [Repulsion], inverse_masses: &[f64], config: &Config, v: &mut [Vec3]) -> bool {
-    match config.update {
-        Update::Sequential => one_by_one(list, inverse_masses, v),
-        Update::Parallel { relaxation } => all_at_once(list, inverse_masses, relaxation, v),
+impl Repulsions {
+    /// Prepares the contacts of a step; those between scripted nodes alone are left out.
+    pub(crate) fn prepare(&mut self, touches: &[Touch], inverse_masses: &[f64]) {
+        let movable = |t: &&Touch| t.contact.compliance(inverse_masses) > 0.0;
+        self.nodes.clear();
+        self.nodes.extend(touches.iter().filter(movable).map(|t| t.contact.nodes));
+        let known = self.tiles.rebuild(inverse_masses.len(), &self.nodes, TILE);
+        debug_assert!(known.is_ok(), "contacts name four different nodes of the surface");
+        let movable: Vec<&Touch> = touches.iter().filter(movable).collect();
+        self.list.clear();
+        self.list.extend(self.tiles.order().iter().map(|k| {
+            let touch = movable[*k as usize];
+            Repulsion::new(touch, 1.0 / touch.contact.compliance(inverse_masses))
+        }));
     }
-}
 
-fn one_by_one(list: &mut [Repulsion], inverse_masses: &[f64], v: &mut [Vec3]) -> bool {
-    let mut changed = false;
-    for repulsion in list {
-        let impulse = repulsion.respond(v, 1.0);
-        if impulse != Vec3::ZERO {
-            repulsion.touch.contact.apply(impulse, inverse_masses, v);
-            changed = true;
+    /// Forgets the impulses of the last sub-step.
+    pub(crate) fn begin(&mut self) {
+        par::for_each_mut(&mut self.list, |_, r| (r.normal, r.held) = (0.0, Vec3::ZERO));
+    }
+
+    /// One sweep of repulsion and friction over the velocities of a sub-step of length `h` that starts from `x`.
+    pub(crate) fn sweep(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
+        let Config { recovery, recovery_speed, repulsion_stiffness, update, .. } = *config;
+        let mut rule = Rule {
+            h,
+            recovery: recovery / h,
+            fastest: recovery_speed,
+            spring: repulsion_stiffness * h,
+            relaxation: 1.0,
+        };
+        match update {
+            Update::Sequential => self.one_by_one(x, &rule, masses, v),
+            Update::Parallel { relaxation } => {
+                rule.relaxation = relaxation;
+                self.all_at_once(x, &rule, masses, v);
+            }
         }
     }
-    changed
-}
 
-fn all_at_once(list: &mut [Repulsion], inverse_masses: &[f64], relaxation: f64, v: &mut [Vec3]) -> bool {
-    let mut impulses = vec![Vec3::ZERO; list.len()];
-    {
-        let v = &*v;
-        let parts = list.chunks_mut(par::CHUNK).zip(impulses.chunks_mut(par::CHUNK));
-        let mut parts: Vec<_> = parts.collect();
-        par::chunks_mut(&mut parts, 1, |_, part| {
-            for (repulsions, impulses) in part {
-                for (r, j) in repulsions.iter_mut().zip(impulses.iter_mut()) {
-                    *j = r.respond(v, relaxation);
+    fn one_by_one(&mut self, x: &[Vec3], rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
+            let there = nodes.map(|i| x[i as usize]);
+            let impulse = contact.respond(there, [*v[0], *v[1], *v[2], *v[3]], rule);
+            if impulse != Vec3::ZERO {
+                for (k, v) in v.into_iter().enumerate() {
+                    *v += impulse * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
                 }
             }
         });
     }
-    let mut changed = false;
-    for (repulsion, impulse) in list.iter().zip(impulses) {
-        if impulse != Vec3::ZERO {
-            repulsion.touch.contact.apply(impulse, inverse_masses, v);
-            changed = true;
+
+    fn all_at_once(&mut self, x: &[Vec3], rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
+        let Self { tiles, list, nodes, impulses } = self;
+        impulses.resize(list.len(), Vec3::ZERO);
+        let of = |position: usize| nodes[tiles.order()[position] as usize];
+        {
+            let v = &*v;
+            par::zip_mut(list, impulses, |k, contact, impulse| {
+                let at = |field: &[Vec3]| of(k).map(|i| field[i as usize]);
+                *impulse = contact.respond(at(x), at(v), rule);
+            });
+        }
+        for (k, (contact, impulse)) in list.iter().zip(impulses).enumerate() {
+            for (corner, i) in of(k).into_iter().enumerate() {
+                v[i as usize] += *impulse * (contact.weights[corner] * inverse_masses[i as usize]);
+            }
         }
     }
-    changed
 }

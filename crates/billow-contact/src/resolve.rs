@@ -4,11 +4,11 @@
 //! straight trajectories of the step come nowhere closer than the separation, or [`Unresolved`] with the place where
 //! scripted nodes make that impossible. The guarantee is on the end positions `x + Δt v` as they are rounded.
 
-use crate::near::{Found, Kind, Plan, Search, Watch};
-use crate::repulsion::{Repulsion, prepare, repel};
+use crate::near::{Found, Plan, Search, Touch, Watch};
+use crate::repulsion::Repulsions;
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Contact, Report, Surface, Unresolved, slide};
-use billow_geom::ccd::{self, Hit};
+use billow_geom::ccd::Hit;
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
@@ -23,9 +23,9 @@ const MANY: usize = 50;
 pub struct Workspace {
     search: Option<Search>,
     found: Vec<Found>,
-    touches: Vec<crate::near::Touch>,
+    touches: Vec<Touch>,
     watches: Vec<Watch>,
-    repulsions: Vec<Repulsion>,
+    repulsions: Repulsions,
     /// End positions the pairs were last tested with.
     x1: Vec<Vec3>,
     /// End positions the search was last made for.
@@ -61,30 +61,92 @@ pub fn resolve(
     surface: &Surface,
     step: Step<'_>,
     v: &mut [Vec3],
-    mut relax: impl FnMut(&mut [Vec3]) -> bool,
+    mut relax: impl FnMut(&mut [Vec3]),
     work: &mut Workspace,
     stages: &mut Stages,
 ) -> Result<Report, Unresolved> {
-    let mut report = Report::default();
-    let mut pipeline = Pipeline { surface, step, config: step.config, work };
-    pipeline.plan(v);
-    stages.time("proximity", || pipeline.search(&mut report));
-    let Workspace { touches, repulsions, .. } = &mut *pipeline.work;
-    prepare(touches, surface.inverse_masses(), &step, repulsions);
+    let mut pipeline = Pipeline::new(surface, step, work);
+    stages.time("proximity", || pipeline.find(v));
+    pipeline.begin();
     for _ in 0..step.config.repulsion_passes {
-        report.touched |=
-            stages.time("repulsion", || repel(repulsions, surface.inverse_masses(), step.config, v));
-        report.touched |= stages.time("limits", || relax(v));
+        stages.time("repulsion", || pipeline.repel((step.x, step.dt), v));
+        stages.time("limits", || relax(v));
     }
-    stages.time("collisions", || pipeline.collide(v, &mut report))?;
-    Ok(report)
+    stages.time("collisions", || pipeline.collide(v))?;
+    Ok(pipeline.report)
 }
 
-struct Pipeline<'a> {
+/// The pipeline under way, for solvers that share its sweeps of repulsion with sub-steps of their own:
+/// [`Pipeline::find`], then any number of [`Pipeline::repel`], then [`Pipeline::collide`].
+pub struct Pipeline<'a> {
     surface: &'a Surface,
     step: Step<'a>,
     config: &'a Config,
     work: &'a mut Workspace,
+    report: Report,
+    /// Number of the last test of trajectories.
+    round: u32,
+}
+
+impl<'a> Pipeline<'a> {
+    /// The pipeline for one step.
+    pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
+        Self { surface, step, config: step.config, work, report: Report::default(), round: 0 }
+    }
+
+    /// Finds the contacts and the pairs to watch, expecting every node to move about as fast as `v`.
+    pub fn find(&mut self, v: &[Vec3]) {
+        self.plan(v);
+        self.search();
+        let Workspace { touches, repulsions, .. } = &mut *self.work;
+        repulsions.prepare(touches, self.surface.inverse_masses());
+    }
+
+    /// Begins a sub-step: impulses accumulate anew.
+    pub fn begin(&mut self) {
+        self.work.repulsions.begin();
+    }
+
+    /// One sweep of repulsion and friction over the velocities `v` of a sub-step of length `h` from positions `x`.
+    pub fn repel(&mut self, (x, h): (&[Vec3], f64), v: &mut [Vec3]) {
+        self.work.repulsions.sweep((x, h), self.surface.inverse_masses(), self.config, v);
+    }
+
+    /// Tests the trajectories of the mean velocities `v`. Pairs that would collide become contacts, as they are when they
+    /// meet. The answer is whether any would be so fast that stopping it would tear at its surroundings: a solver may
+    /// then do its sub-steps again, knowing them.
+    pub fn learn(&mut self, v: &[Vec3]) -> bool {
+        self.round += 1;
+        let everyone: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
+        self.follow(&everyone, v, self.round);
+        let collisions = self.detect(self.round);
+        let x = self.step.x;
+        let Workspace { touches, repulsions, x1, .. } = &mut *self.work;
+        for Collision { watch, .. } in &collisions {
+            // To be tested again even if the solver leaves them as they are.
+            watch.nodes.iter().for_each(|i| x1[*i as usize] = Vec3::NAN);
+        }
+        touches.extend(collisions.iter().map(|Collision { watch, hit }| {
+            let contact = Contact { nodes: watch.nodes, weights: hit.weights, normal: hit.normal };
+            let (first, second) = watch.kind.ends(&watch.nodes);
+            let gap = self.surface.gap(first, second).min(contact.relative(x).dot(contact.normal));
+            Touch { contact, gap, friction: self.surface.friction(first, second) }
+        }));
+        let fast = collisions.iter().any(|Collision { watch, hit }| {
+            let contact = Contact { nodes: watch.nodes, weights: hit.weights, normal: hit.normal };
+            let (first, second) = watch.kind.ends(&watch.nodes);
+            -contact.relative(v).dot(hit.normal) * self.step.dt > self.surface.gap(first, second)
+        });
+        if fast {
+            repulsions.prepare(touches, self.surface.inverse_masses());
+        }
+        fast
+    }
+
+    /// What was done.
+    pub fn into_report(self) -> Report {
+        self.report
+    }
 }
 
 impl Pipeline<'_> {
@@ -106,7 +168,7 @@ impl Pipeline<'_> {
     }
 
     /// Contacts at the start of the step and pairs to watch during it.
-    fn search(&mut self, report: &mut Report) {
+    fn search(&mut self) {
         let slack = self.slack();
         let Workspace { search, found, touches, watches, planned, .. } = &mut *self.work;
         let search = search.get_or_insert_with(|| Search::new(self.surface));
@@ -117,36 +179,35 @@ impl Pipeline<'_> {
         for part in found.iter_mut() {
             touches.append(&mut part.touches);
         }
-        report.candidates += take_watches(found, watches);
-        report.contacts = touches.len() as u64;
-        report.watched = watches.len() as u64;
+        self.report.candidates += take_watches(found, watches);
+        self.report.contacts = touches.len() as u64;
+        self.report.watched = watches.len() as u64;
     }
 
     /// Rounds of impulses, then growing impact zones, until no trajectory collides.
-    fn collide(&mut self, v: &mut [Vec3], report: &mut Report) -> Result<(), Unresolved> {
-        let everyone: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
-        let mut moved = if report.touched { everyone } else { Vec::new() };
+    pub fn collide(&mut self, v: &mut [Vec3]) -> Result<(), Unresolved> {
+        let mut moved: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
         for round in 1.. {
-            self.follow(&moved, v, round, report);
-            let collisions = self.detect(round, report);
+            self.round += 1;
+            self.follow(&moved, v, self.round);
+            let collisions = self.detect(self.round);
             if collisions.is_empty() {
                 break;
             }
-            report.touched = true;
-            report.rounds = round;
-            report.collisions += collisions.len() as u64;
+            self.report.rounds = round;
+            self.report.collisions += collisions.len() as u64;
             moved = if round <= self.config.collision_rounds {
                 self.push_apart(&collisions, v)
             } else {
                 self.grow_zones(&collisions, v)?
             };
         }
-        report.zones = self.work.zones.sizes();
+        self.report.zones = self.work.zones.sizes();
         Ok(())
     }
 
     /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.
-    fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32, report: &mut Report) {
+    fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32) {
         let Step { x, dt, .. } = self.step;
         let slack = self.slack();
         let Workspace { x1, planned, changed, search, found, watches, .. } = &mut *self.work;
@@ -174,22 +235,15 @@ impl Pipeline<'_> {
         } else {
             return;
         }
-        report.candidates += take_watches(found, watches);
-        report.watched = watches.len() as u64;
+        self.report.candidates += take_watches(found, watches);
+        self.report.watched = watches.len() as u64;
     }
 
     /// Tests every watched pair with a node that changed since its last test, in parallel; earliest first.
-    fn detect(&self, round: u32, report: &mut Report) -> Vec<Collision> {
+    fn detect(&mut self, round: u32) -> Vec<Collision> {
         let Workspace { x1, changed, watches, .. } = &*self.work;
         let x0 = self.step.x;
         let stale = |w: &Watch| round == 1 || w.nodes.iter().any(|&i| changed[i as usize] == round);
-        let test = |w: &Watch| {
-            let (a, b) = (w.nodes.map(|i| x0[i as usize]), w.nodes.map(|i| x1[i as usize]));
-            match w.kind {
-                Kind::VertexFace => ccd::vertex_face(&a, &b, w.separation),
-                Kind::EdgeEdge => ccd::edge_edge(&a, &b, w.separation),
-            }
-        };
         let parts = par::reduce(
             watches.len(),
             par::CHUNK,
@@ -197,7 +251,7 @@ impl Pipeline<'_> {
                 let (mut tests, mut hits) = (0u64, Vec::new());
                 for watch in watches[range].iter().filter(|w| stale(w)) {
                     tests += 1;
-                    hits.extend(test(watch).map(|hit| Collision { watch: *watch, hit }));
+                    hits.extend(watch.meet(x0, x1).map(|hit| Collision { watch: *watch, hit }));
                 }
                 (tests, hits)
             },
@@ -208,7 +262,7 @@ impl Pipeline<'_> {
             },
         );
         let (tests, mut hits) = parts.unwrap_or_default();
-        report.tests += tests;
+        self.report.tests += tests;
         let key = |c: &Collision| (c.watch.kind, c.watch.nodes);
         hits.sort_unstable_by(|a, b| a.hit.toi.total_cmp(&b.hit.toi).then(key(a).cmp(&key(b))));
         hits.dedup_by(|a, b| key(a) == key(b));
@@ -226,7 +280,7 @@ impl Pipeline<'_> {
             if compliance == 0.0 {
                 continue;
             }
-            let (first, second) = ends(watch);
+            let (first, second) = watch.kind.ends(&watch.nodes);
             let relative = contact.relative(v);
             let approach = relative.dot(contact.normal);
             let tangential = relative - contact.normal * approach;
@@ -265,7 +319,7 @@ impl Pipeline<'_> {
     }
 
     fn unresolved(&self, Collision { watch, hit }: &Collision) -> Unresolved {
-        let (first, second) = ends(watch);
+        let (first, second) = watch.kind.ends(&watch.nodes);
         let at = |i: u32| self.step.x[i as usize].lerp(self.work.x1[i as usize], hit.toi);
         let positive = (0..4).filter(|&k| hit.weights[k] > 0.0);
         Unresolved {
@@ -286,12 +340,4 @@ fn take_watches(found: &mut [Found], watches: &mut Vec<Watch>) -> u64 {
         candidates += std::mem::take(&mut part.candidates);
     }
     candidates
-}
-
-/// One node of each element of a pair.
-fn ends(watch: &Watch) -> (u32, u32) {
-    match watch.kind {
-        Kind::VertexFace => (watch.nodes[0], watch.nodes[1]),
-        Kind::EdgeEdge => (watch.nodes[0], watch.nodes[2]),
-    }
 }

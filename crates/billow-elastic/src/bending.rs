@@ -40,13 +40,13 @@ pub struct BendingTangent {
 
 /// A bending element linearised.
 #[derive(Clone, Copy, Debug, Default)]
-struct Hinge {
+pub struct Hinge {
     /// The bending mode [1/m].
-    mode: [Vec3; 4],
+    pub mode: [Vec3; 4],
     /// Elastic force along the mode [N·m].
-    moment: f64,
+    pub moment: f64,
     /// Its derivative with respect to the angle, never negative [N·m].
-    rigidity: f64,
+    pub rigidity: f64,
 }
 
 /// The bending mode and `(sin, cos)` of half the angle between the normals; `None` for a collapsed triangle.
@@ -130,6 +130,21 @@ impl Bending {
         self.nodes.is_empty()
     }
 
+    /// The two opposite corners, then the ends of the shared edge, of each element.
+    pub fn nodes(&self) -> &[[u32; 4]] {
+        &self.nodes
+    }
+
+    /// Moment per rate of angle of each element [N·m·s].
+    pub fn damping(&self) -> &[f64] {
+        &self.damping
+    }
+
+    /// Whether element `e` exerts anything at all.
+    pub fn acts(&self, e: usize) -> bool {
+        self.stiffness[e] > 0.0 || self.damping[e] > 0.0
+    }
+
     /// Elastic energy [J]: the potential of the force law, zero at the rest angle.
     pub fn energy(&self, x: &[Vec3]) -> f64 {
         par::sum(self.len(), |e| {
@@ -158,14 +173,19 @@ impl Bending {
     /// Modes and moments at `x`; collapsed elements exert nothing.
     pub fn linearise(&self, x: &[Vec3], tangent: &mut BendingTangent) {
         tangent.hinges.resize(self.len(), Hinge::default());
-        par::fill(&mut tangent.hinges, |e| match bending_mode(self.nodes[e].map(|i| x[i as usize])) {
+        par::fill(&mut tangent.hinges, |e| self.hinge(e, x));
+    }
+
+    /// Element `e` linearised at `x`; a collapsed one exerts nothing.
+    pub fn hinge(&self, e: usize, x: &[Vec3]) -> Hinge {
+        match bending_mode(self.nodes[e].map(|i| x[i as usize])) {
             Some((mode, half_sine, half_cosine)) => Hinge {
                 mode,
                 moment: self.stiffness[e] * (half_sine - self.rest_sine[e]),
                 rigidity: 0.5 * self.stiffness[e] * half_cosine,
             },
             None => Hinge::default(),
-        });
+        }
     }
 
     /// Adds the elastic forces of the last [`Bending::linearise`] to `f` [N].

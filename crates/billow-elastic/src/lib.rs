@@ -31,5 +31,5 @@ mod bending;
 mod springs;
 
 pub use altitude::{AltitudeSprings, AltitudeTangent};
-pub use bending::{Bending, BendingMaterial, BendingTangent, bending_mode};
+pub use bending::{Bending, BendingMaterial, BendingTangent, Hinge, bending_mode};
 pub use springs::{Spring, SpringTangent, Springs, edge_stiffness};

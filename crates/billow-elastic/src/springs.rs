@@ -105,6 +105,11 @@ impl Springs {
         &self.stiffness
     }
 
+    /// Damping of each spring [N·s].
+    pub fn damping(&self) -> &[f64] {
+        &self.damping
+    }
+
     /// Elastic energy [J].
     pub fn energy(&self, x: &[Vec3]) -> f64 {
         par::sum(self.len(), |e| {

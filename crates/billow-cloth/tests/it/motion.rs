@@ -7,7 +7,8 @@ use billow_levelset::{Ball, HalfSpace};
 use billow_num::{Vec3, par};
 use std::sync::Arc;
 
-const ALL: [Integrator; 5] = [
+const ALL: [Integrator; 6] = [
+    Integrator::Coupled,
     Integrator::Implicit,
     Integrator::Central,
     Integrator::Staggered,

@@ -73,7 +73,7 @@ fn random_storms_leave_no_crossing() {
                 &scene.surface,
                 Step { x: &scene.x, dt, config: &config },
                 &mut v,
-                |_| false,
+                |_| {},
                 &mut work,
                 &mut Stages::default(),
             )
@@ -110,7 +110,7 @@ fn momentum_is_conserved_through_the_whole_pipeline() {
     let config = Config { zone_motion: ZoneMotion::RigidVelocity, ..Config::default() };
     let step = Step { x: &scene.x, dt: 0.01, config: &config };
     let report =
-        resolve(&scene.surface, step, &mut v, |_| false, &mut Workspace::default(), &mut Stages::default())
+        resolve(&scene.surface, step, &mut v, |_| {}, &mut Workspace::default(), &mut Stages::default())
             .unwrap();
     assert!(report.collisions + report.contacts > 50, "{report:?}");
     let after = momentum(&v);
@@ -136,7 +136,7 @@ fn results_have_the_same_bits_for_any_number_of_threads_and_a_fresh_workspace() 
                     .map(|i| Stream::new(5, step).at(i as u64).in_ball() * 4.0 - scene.x[i] * 2.0)
                     .collect();
                 let step = Step { x: &scene.x, dt: 0.005, config: &config };
-                resolve(&scene.surface, step, &mut v, |_| false, &mut work, &mut Stages::default()).unwrap();
+                resolve(&scene.surface, step, &mut v, |_| {}, &mut work, &mut Stages::default()).unwrap();
                 for (x, v) in scene.x.iter_mut().zip(&v) {
                     *x += *v * 0.005;
                 }
@@ -163,7 +163,7 @@ fn scripted_surfaces_driven_through_each_other_are_reported_with_the_place() {
             &scene.surface,
             Step { x: &scene.x, dt: 0.01, config: &Config::default() },
             &mut v,
-            |_| false,
+            |_| {},
             &mut work,
             &mut Stages::default(),
         );

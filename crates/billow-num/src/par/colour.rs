@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 use super::CHUNK;
+use super::shared::{Shared, check};
 use crate::NumError;
 use rayon::prelude::*;
 
@@ -93,39 +94,6 @@ impl<const N: usize> Colouring<N> {
             }
         }
     }
-}
-
-/// A slice that several threads write to, each at places of its own.
-struct Shared<T>(*mut T);
-
-// SAFETY: `at` is only called with places no other thread has, so this sends `&mut T`s, which needs `T: Send`.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    /// The item at `index`.
-    ///
-    /// # Safety
-    /// `index` is inside the slice and no other reference to the item is alive.
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn at(&self, index: u32) -> &mut T {
-        // SAFETY: promised by the caller.
-        unsafe { &mut *self.0.add(index as usize) }
-    }
-}
-
-fn check<const N: usize>(nodes: usize, elements: &[[u32; N]]) -> Result<(), NumError> {
-    for (item, element) in elements.iter().enumerate() {
-        for (k, node) in element.iter().enumerate() {
-            let index = *node as usize;
-            if index >= nodes {
-                return Err(NumError::IndexOutOfRange { item, index, count: nodes });
-            }
-            if element[..k].contains(node) {
-                return Err(NumError::RepeatedNode { element: item, node: index });
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

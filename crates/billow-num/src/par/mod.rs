@@ -7,10 +7,13 @@
 mod colour;
 mod incidence;
 mod order;
+mod shared;
+mod tiles;
 
 pub use colour::Colouring;
 pub use incidence::Incidence;
 pub use order::{exclusive_sum, sort_by_key, sorted_order};
+pub use tiles::Tiles;
 
 use rayon::prelude::*;
 use std::ops::Range;

@@ -1,0 +1,108 @@
+//! Internal forces, contacts and objects in common small steps.
+//!
+//! A collision step is cut into sub-steps in which springs, bending elements, contacts between surfaces and contacts with
+//! objects each sweep once over the same velocities. An impact therefore travels through the cloth while it happens,
+//! instead of being corrected after the cloth has fallen through. Gravity and air act in leapfrog fashion, so that free
+//! fall is exact.
+
+use crate::hinges::Hinges;
+use crate::links::Links;
+use crate::objects::ObjectContacts;
+use crate::{Config, Model, air};
+use billow_contact::Pipeline;
+use billow_num::stages::Stages;
+use billow_num::{Vec3, par};
+
+/// Sub-steps between two evaluations of bending modes, air and objects.
+const REFRESH: u32 = 4;
+
+/// The step to be marched through.
+#[derive(Clone, Copy)]
+pub(crate) struct Span<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) config: &'a Config,
+    /// Its start [s].
+    pub(crate) time: f64,
+    /// Its length [s].
+    pub(crate) dt: f64,
+}
+
+/// Scratch. Dropping it changes no result.
+#[derive(Debug, Default)]
+pub(crate) struct Coupled {
+    elements: Option<(Links, Hinges)>,
+    /// How far nodes are from where bending was linearised [m].
+    moved: Vec<Vec3>,
+    /// Acceleration by everything outside the cloth [m/s²].
+    outer: Vec<Vec3>,
+    /// Scratch: the air's forces on faces.
+    faces: Vec<Vec3>,
+}
+
+impl Coupled {
+    /// Advances `x` and `v` through the step; `v` enters with scripted nodes' mean velocities. Returns how many nodes
+    /// objects pushed last.
+    pub(crate) fn advance(
+        &mut self,
+        Span { model, config, time, dt }: Span<'_>,
+        (x, v): (&mut [Vec3], &mut [Vec3]),
+        pipeline: &mut Pipeline<'_>,
+        stages: &mut Stages,
+    ) -> u64 {
+        let steps = config.substeps.max(1);
+        let h = dt / f64::from(steps);
+        let mut objects = ObjectContacts::default();
+        let Self { elements, moved, outer, faces } = self;
+        let (links, hinges) = elements.get_or_insert_with(|| (Links::new(model), Hinges::new(model)));
+        moved.resize(x.len(), Vec3::ZERO);
+        for k in 0..steps {
+            let t = h * f64::from(k);
+            if k % REFRESH == 0 {
+                let ahead = h * f64::from(REFRESH.min(steps - k));
+                stages.time("linearise", || {
+                    external(model, config, (x, v), faces, outer);
+                    hinges.linearise(model, x);
+                    par::fill(moved, |_| Vec3::ZERO);
+                });
+                stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
+            }
+            kick(v, outer, if k == 0 { 0.5 * h } else { h });
+            stages.time("springs", || links.sweep(x, h, v));
+            stages.time("bending", || hinges.sweep(model, moved, h, v));
+            stages.time("repulsion", || {
+                pipeline.begin();
+                pipeline.repel((x, h), v);
+            });
+            stages.time("objects", || objects.respond(x, time + t, (h, dt), v));
+            par::zip_mut(x, moved, |i, x, moved| {
+                let way = v[i] * h;
+                *x += way;
+                *moved += way;
+            });
+        }
+        kick(v, outer, 0.5 * h);
+        objects.respond(x, time + dt, (h, dt), v);
+        objects.active()
+    }
+}
+
+/// Gravity, air and the drag of a preroll, per mass [m/s²]; nothing on scripted nodes.
+fn external(
+    model: &Model,
+    config: &Config,
+    (x, v): (&[Vec3], &[Vec3]),
+    faces: &mut Vec<Vec3>,
+    a: &mut Vec<Vec3>,
+) {
+    a.clear();
+    a.resize(x.len(), Vec3::ZERO);
+    air::add_forces(model, x, v, faces, a);
+    par::for_each_mut(a, |i, a| {
+        let weight = model.inverse_masses[i];
+        *a = if weight > 0.0 { *a * weight + model.gravity - v[i] * config.drag } else { Vec3::ZERO };
+    });
+}
+
+fn kick(v: &mut [Vec3], a: &[Vec3], h: f64) {
+    par::for_each_mut(v, |i, v| *v += a[i] * h);
+}

@@ -1,0 +1,250 @@
+//! Gauss–Seidel sweeps in parallel: elements in tiles, tiles in colours.
+//!
+//! Elements that follow one another are taken together as a tile, and tiles that share no node get the same colour.
+//! A sweep runs colour after colour, the tiles of one colour in parallel, the elements of a tile one after the other.
+//! Colouring tiles instead of single elements keeps the colours few and neighbours in one cache. The order is fixed when
+//! the tiles are made, so the result does not depend on the number of threads.
+#![allow(
+    unsafe_code,
+    reason = "tiles of one colour write to disjoint places, which no safe slice can express"
+)]
+
+use super::shared::{Shared, check};
+use crate::NumError;
+use rayon::prelude::*;
+
+/// Fewer elements than this are swept on one thread: waking another costs more.
+const PARALLEL: usize = 512;
+
+/// Colours that one pass of the greedy colouring can tell apart.
+const MASK_BITS: u32 = 64;
+
+/// An order of elements with `N` nodes each in which threads can sweep over them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tiles<const N: usize> {
+    node_count: usize,
+    /// Number of the element at each position of the sweep.
+    order: Vec<u32>,
+    /// Nodes of the element at each position.
+    nodes: Vec<[u32; N]>,
+    /// First position of each tile, and the end.
+    tiles: Vec<u32>,
+    /// First tile of each colour, and the end.
+    colours: Vec<u32>,
+    /// Scratch: colours taken at each node, colour of each tile.
+    taken: Vec<u64>,
+    colour_of: Vec<u32>,
+    keyed: Vec<(u32, u32)>,
+}
+
+impl<const N: usize> Tiles<N> {
+    /// Arranges `elements` over `nodes` nodes in tiles of `size` consecutive elements.
+    ///
+    /// # Errors
+    /// If an element names a node that does not exist or one node twice.
+    pub fn new(nodes: usize, elements: &[[u32; N]], size: usize) -> Result<Self, NumError> {
+        let mut tiles = Self::default();
+        tiles.rebuild(nodes, elements, size)?;
+        Ok(tiles)
+    }
+
+    /// The same, reusing memory.
+    ///
+    /// # Errors
+    /// As [`Tiles::new`]; there are then no elements.
+    pub fn rebuild(&mut self, nodes: usize, elements: &[[u32; N]], size: usize) -> Result<(), NumError> {
+        let size = size.max(1);
+        self.node_count = nodes;
+        for list in [&mut self.order, &mut self.tiles, &mut self.colours] {
+            list.clear();
+        }
+        self.nodes.clear();
+        check(nodes, elements)?;
+        self.colour_tiles(elements, size);
+        self.arrange(elements, size);
+        Ok(())
+    }
+
+    /// Gives each tile the lowest colour that no tile before it has at any of its nodes. Tiles that find 64 colours
+    /// taken wait for another round with 64 new ones.
+    fn colour_tiles(&mut self, elements: &[[u32; N]], size: usize) {
+        let count = elements.len().div_ceil(size);
+        self.colour_of.clear();
+        self.colour_of.resize(count, u32::MAX);
+        let (mut left, mut base) = (count, 0);
+        while left > 0 {
+            self.taken.clear();
+            self.taken.resize(self.node_count, 0);
+            for (tile, members) in elements.chunks(size).enumerate() {
+                if self.colour_of[tile] != u32::MAX {
+                    continue;
+                }
+                let nodes = || members.iter().flatten().map(|n| *n as usize);
+                let free = nodes().fold(0, |mask, n| mask | self.taken[n]).trailing_ones();
+                if free < MASK_BITS {
+                    nodes().for_each(|n| self.taken[n] |= 1 << free);
+                    self.colour_of[tile] = base + free;
+                    left -= 1;
+                }
+            }
+            base += MASK_BITS;
+        }
+    }
+
+    /// Writes the elements down colour by colour.
+    fn arrange(&mut self, elements: &[[u32; N]], size: usize) {
+        let colours = self.colour_of.iter().max().map_or(0, |c| c + 1);
+        let mut of_colour = vec![Vec::new(); colours as usize];
+        for (tile, colour) in self.colour_of.iter().enumerate() {
+            of_colour[*colour as usize].push(tile);
+        }
+        for tiles in of_colour.iter().filter(|tiles| !tiles.is_empty()) {
+            self.colours.push(self.tiles.len() as u32);
+            for tile in tiles {
+                let first = self.order.len();
+                self.tiles.push(first as u32);
+                let range = tile * size..elements.len().min((tile + 1) * size);
+                self.order.extend(range.map(|e| e as u32));
+                self.spread(elements, first);
+            }
+        }
+        self.nodes.extend(self.order.iter().map(|e| elements[*e as usize]));
+        self.colours.push(self.tiles.len() as u32);
+        self.tiles.push(self.order.len() as u32);
+    }
+
+    /// Orders the elements of the last tile so that those which follow one another share no node: a processor then
+    /// works on several at once instead of waiting for each to finish.
+    fn spread(&mut self, elements: &[[u32; N]], first: usize) {
+        let Self { order, taken, keyed, .. } = self;
+        let members = &mut order[first..];
+        for e in &*members {
+            elements[*e as usize].iter().for_each(|n| taken[*n as usize] = 0);
+        }
+        keyed.clear();
+        for e in &*members {
+            let nodes = elements[*e as usize].iter().map(|n| *n as usize);
+            let free = nodes.clone().fold(0, |mask, n| mask | taken[n]).trailing_ones().min(MASK_BITS - 1);
+            nodes.for_each(|n| taken[n] |= 1 << free);
+            keyed.push((free, *e));
+        }
+        keyed.sort_unstable();
+        members.iter_mut().zip(keyed).for_each(|(slot, (_, e))| *slot = *e);
+    }
+
+    /// The element at each position of a sweep.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Number of colours: a sweep waits so many times.
+    pub fn colours(&self) -> usize {
+        self.colours.len().saturating_sub(1)
+    }
+
+    /// Calls `f(element, nodes, values)` once for every element. `elements` holds their data in the order of the sweep
+    /// ([`Tiles::order`]), `values` those of all nodes; `f` sees the element's own.
+    ///
+    /// # Panics
+    /// If `values` has not one entry per node or `elements` not one per element.
+    pub fn sweep<E: Send, T: Send>(
+        &self,
+        elements: &mut [E],
+        values: &mut [T],
+        f: impl Fn(&mut E, &[u32; N], [&mut T; N]) + Sync,
+    ) {
+        assert_eq!(values.len(), self.node_count, "one value per node");
+        assert_eq!(elements.len(), self.order.len(), "data of every element");
+        let (values, data) = (Shared(values.as_mut_ptr()), Shared(elements.as_mut_ptr()));
+        let run = |tile: usize| {
+            for position in self.tiles[tile]..self.tiles[tile + 1] {
+                let nodes = &self.nodes[position as usize];
+                // SAFETY: positions belong to one tile each. Nodes are in range and differ within an element, and no
+                // two tiles of a colour share one; only tiles of one colour run at a time.
+                unsafe { f(data.at(position), nodes, nodes.map(|node| values.at(node))) };
+            }
+        };
+        for colour in self.colours.windows(2) {
+            let tiles = colour[0] as usize..colour[1] as usize;
+            let members = self.tiles[tiles.end] - self.tiles[tiles.start];
+            if (members as usize) < PARALLEL {
+                tiles.for_each(run);
+            } else {
+                let least = (PARALLEL / 2 * tiles.len() / members as usize).max(1);
+                tiles.into_par_iter().with_min_len(least).for_each(run);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::par::with_threads;
+    use crate::rng::Stream;
+
+    fn pairs(nodes: u64, count: u64) -> Vec<[u32; 2]> {
+        let pair = |e| {
+            let mut d = Stream::new(9, 0).at(e);
+            let a = (e * nodes / count + d.below(20)) % nodes;
+            [a as u32, ((a + 1 + d.below(30)) % nodes) as u32]
+        };
+        (0..count).map(pair).collect()
+    }
+
+    #[test]
+    fn tiles_of_a_colour_share_no_node_and_every_element_has_one_place() {
+        let elements = pairs(4000, 20_000);
+        let tiles = Tiles::new(4000, &elements, 32).unwrap();
+        let mut order = tiles.order().to_vec();
+        assert!(order.iter().zip(&tiles.nodes).all(|(e, nodes)| elements[*e as usize] == *nodes));
+        order.sort_unstable();
+        assert!(order.iter().enumerate().all(|(k, e)| k as u32 == *e) && order.len() == elements.len());
+        for colour in tiles.colours.windows(2) {
+            let mut owner = vec![u32::MAX; 4000];
+            for tile in colour[0]..colour[1] {
+                let (first, end) = (tiles.tiles[tile as usize], tiles.tiles[tile as usize + 1]);
+                for node in tiles.nodes[first as usize..end as usize].iter().flatten() {
+                    let owner = &mut owner[*node as usize];
+                    assert!(*owner == u32::MAX || *owner == tile);
+                    *owner = tile;
+                }
+            }
+        }
+        assert!(tiles.colours() < 20, "{}", tiles.colours());
+    }
+
+    #[test]
+    fn sweeps_equal_the_serial_sweep_bit_for_bit_on_1_2_and_7_threads() {
+        let elements = pairs(4000, 20_000);
+        let tiles = Tiles::new(4000, &elements, 16).unwrap();
+        let start: Vec<f64> = (0..4000).map(|i| (f64::from(i) * 0.37).sin()).collect();
+        let relax = |sum: &mut f64, a: &mut f64, b: &mut f64| {
+            let d = 0.3 * (*b - *a) + 1e-3;
+            (*a, *b, *sum) = (*a + d, *b - 0.7 * d, *sum + d);
+        };
+        let (mut truth, mut sums) = (start.clone(), vec![0.0; elements.len()]);
+        for (position, [a, b]) in tiles.nodes.iter().enumerate() {
+            let (mut x, mut y) = (truth[*a as usize], truth[*b as usize]);
+            relax(&mut sums[position], &mut x, &mut y);
+            (truth[*a as usize], truth[*b as usize]) = (x, y);
+        }
+        for threads in [1, 2, 7] {
+            let (mut values, mut data) = (start.clone(), vec![0.0; elements.len()]);
+            with_threads(threads, || tiles.sweep(&mut data, &mut values, |e, _, [a, b]| relax(e, a, b)));
+            assert_eq!((values, data), (truth.clone(), sums.clone()));
+        }
+    }
+
+    #[test]
+    fn a_hub_needs_a_second_round_and_no_elements_need_none() {
+        let star: Vec<[u32; 2]> = (1..=150).map(|k| [0, k]).collect();
+        let tiles = Tiles::new(151, &star, 1).unwrap();
+        assert_eq!(tiles.colours(), 150);
+        let mut empty = Tiles::<3>::new(5, &[], 8).unwrap();
+        empty.sweep(&mut [(); 0], &mut [0; 5], |(), _, _| {});
+        assert_eq!(empty.colours(), 0);
+        assert!(empty.rebuild(2, &[[0, 1, 2]], 8).is_err() && empty.order().is_empty());
+        empty.sweep(&mut [(); 0], &mut [0; 2], |(), _, _| {});
+    }
+}

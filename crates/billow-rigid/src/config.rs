@@ -19,25 +19,28 @@ pub struct Config {
     pub rounds: u32,
     /// Distance at which contacts are taken up, as a part of the smaller body's half thickness [-].
     pub margin: f64,
-    /// Largest way of one body relative to another between two looks at them, as a part of the smaller body's half
-    /// thickness [-]; faster pairs are swept.
+    /// Largest way of one body relative to a near one in a part of a step, as a part of the thinner body's half
+    /// thickness [-]; what is faster even in the smallest part is swept.
     pub stride: f64,
-    /// Largest rotation of a body in a step [rad]; faster steps are divided.
+    /// Largest rotation of a body in a part of a step [rad].
     pub turn: f64,
+    /// Most parts a step is divided into, 1 to 1000.
+    pub parts: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             collision_passes: 5,
-            contact_sweeps: 10,
+            contact_sweeps: 4,
             visits: 10_000,
-            shock_sweeps: 4,
+            shock_sweeps: 2,
             push_sweeps: 4,
             rounds: 3,
             margin: 0.02,
             stride: 0.5,
             turn: 0.25,
+            parts: 8,
         }
     }
 }

@@ -15,12 +15,7 @@ pub(crate) struct Touch {
     pub(crate) gap: f64,
     /// Distance along the normal at the end of the step if velocities stay [m].
     pub(crate) end: f64,
-    /// Whose surface sample it is: 0 or 1; 2 when the pair was met exactly.
-    pub(crate) owner: u8,
 }
-
-/// Owner of a place that is no sample.
-pub(crate) const EXACT: u8 = 2;
 
 /// A contact carried by anchors in both bodies, valid while they move a little.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@
 //! is the vertices of the contact region that [Gue06] 2.8 names as the alternative to point sampling. Nobody has
 //! to ask for it: a mesh is recognised as convex by its dihedral angles, and coplanar triangles become one face.
 
-use crate::contact::{EXACT, Touch};
+use crate::contact::Touch;
 use crate::field::Plane;
 use billow_geom::TriMesh;
 use billow_geom::mesh::Topology;
@@ -131,13 +131,13 @@ pub(crate) fn meet(a: (&Convex, &Pose), b: (&Convex, &Pose), reach: f64, out: &m
     }
     match axis {
         Axis::FaceOfA(f) => clip((a.0, f), (b.0, &between), reach, |on_ref, on_other, n, gap| {
-            out.push(Touch { on_a: on_ref, on_b: on_other, normal: -n, gap, end: gap, owner: EXACT });
+            out.push(Touch { on_a: on_ref, on_b: on_other, normal: -n, gap, end: gap });
         }),
         Axis::FaceOfB(f) => {
             let back = between.inverse();
             clip((b.0, f), (a.0, &back), reach, |on_ref, on_other, n, gap| {
                 let [on_a, on_b] = [between.point(on_other), between.point(on_ref)];
-                out.push(Touch { on_a, on_b, normal: between.vector(n), gap, end: gap, owner: EXACT });
+                out.push(Touch { on_a, on_b, normal: between.vector(n), gap, end: gap });
             });
         }
         Axis::Edges(n) => out.extend(cross_edges(a.0, (b.0, &between), n, separation)),
@@ -252,6 +252,5 @@ fn cross_edges(a: &Convex, (b, pose): (&Convex, &Pose), n: Vec3, separation: f64
         normal: -n,
         gap: separation,
         end: separation,
-        owner: EXACT,
     })
 }

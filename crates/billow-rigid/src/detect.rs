@@ -6,18 +6,24 @@
 //! the documents leave open.
 
 use crate::broad;
+use crate::candidates::Candidates;
 use crate::config::Config;
-use crate::contact::{Contact, EXACT, Motion, Touch};
+use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
 use crate::model::Model;
 use crate::motion::advanced;
-use crate::near::{Placed, Scratch, touches};
+use crate::near::{Meeting, Placed, Scratch, touches};
 use crate::state::State;
 use billow_geom::Aabb;
-use billow_num::{Pose, par};
+use billow_num::{Pose, Vec3, par};
+use std::sync::Arc;
 
 /// Pairs per parallel piece of work.
 const PIECE: usize = 16;
+
+/// Candidates of pairs, ascending: results are the same with and without it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory(Vec<([u32; 2], Arc<Candidates>)>);
 
 /// What a search needs to know.
 #[derive(Clone, Copy)]
@@ -54,8 +60,8 @@ impl Search<'_> {
         self.config.margin * a.depth.min(b.depth) + a.skin + b.skin
     }
 
-    /// Pairs of bodies whose ways overlap.
-    pub(crate) fn pairs(&self, predicted: &[Pose], live: &[bool], out: &mut Vec<[u32; 2]>) {
+    /// Pairs of bodies whose ways overlap, and the boxes around the ways.
+    pub(crate) fn pairs(&self, predicted: &[Pose], live: &[bool], out: &mut Vec<[u32; 2]>) -> Vec<Aabb> {
         let boxes: Vec<Aabb> = par::map(predicted.len(), |i| {
             let shape = self.model.geometry(i);
             let margin = self.config.margin * shape.depth + shape.skin;
@@ -63,50 +69,99 @@ impl Search<'_> {
             now.union(shape.bounds_at(&predicted[i])).inflated(margin)
         });
         broad::pairs(&boxes, live, out);
+        boxes
     }
 
-    /// Contacts of the given pairs, in their order.
-    pub(crate) fn contacts(&self, motions: &[Motion], predicted: &[Pose], pairs: &[[u32; 2]]) -> Vec<Found> {
-        par::gather(pairs.len(), PIECE, |range, out| {
+    /// Bound of the speed at which points of two bodies approach [m/s].
+    ///
+    /// They meet where their boxes overlap: the relative velocity at the middle of that region, and how much it
+    /// varies within.
+    fn speed(&self, motions: &[Motion], boxes: &[Aabb], pair: [u32; 2]) -> f64 {
+        let [a, b] = pair.map(|i| i as usize);
+        let still = |i: usize| if self.model.geometry(i).ball > 0.0 { Vec3::ZERO } else { motions[i].w };
+        let (wa, wb) = (still(a), still(b));
+        let low = boxes[a].min.max(boxes[b].min);
+        let high = boxes[a].max.min(boxes[b].max);
+        let middle = 0.5 * (low + high);
+        let at = |i: usize, w: Vec3| motions[i].v + w.cross(middle - self.state.bodies[i].pose.position);
+        (at(a, wa) - at(b, wb)).length() + (wa - wb).length() * 0.5 * (high - low).length()
+    }
+
+    /// How many strides the fastest of the pairs makes in the step.
+    pub(crate) fn strides(&self, motions: &[Motion], boxes: &[Aabb], pairs: &[[u32; 2]]) -> f64 {
+        let of = |pair: &[u32; 2]| {
+            let [a, b] = pair.map(|i| self.model.geometry(i as usize).depth);
+            self.speed(motions, boxes, *pair) * self.dt / (self.config.stride * a.min(b))
+        };
+        pairs.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// Contacts of the given pairs, in their order. `memory` holds the candidates of earlier searches by pair, in
+    /// ascending order, and is brought up to date.
+    pub(crate) fn contacts(
+        &self,
+        motions: &[Motion],
+        (predicted, boxes): (&[Pose], &[Aabb]),
+        pairs: &[[u32; 2]],
+        memory: &mut Memory,
+    ) -> Vec<Found> {
+        let old = &memory.0;
+        let pieces = par::gather(pairs.len().div_ceil(PIECE), 1, |range, out| {
             let mut scratch = Scratch::default();
-            for pair in &pairs[range] {
-                self.contacts_of(motions, predicted, *pair, &mut scratch, out);
+            for piece in range {
+                let mine = &pairs[piece * PIECE..((piece + 1) * PIECE).min(pairs.len())];
+                let (mut found, mut kept) = (Vec::new(), Vec::with_capacity(mine.len()));
+                let mut at = old.partition_point(|m| m.0 < mine[0]);
+                for pair in mine {
+                    at += old[at..].iter().take_while(|m| m.0 < *pair).count();
+                    let mut known = old.get(at).filter(|m| m.0 == *pair).map(|m| m.1.clone());
+                    self.contacts_of(
+                        (motions, predicted, boxes),
+                        *pair,
+                        (&mut known, &mut scratch),
+                        &mut found,
+                    );
+                    kept.extend(known.map(|k| (*pair, k)));
+                }
+                out.push((found, kept));
             }
-        })
+        });
+        let (mut all, mut kept) = (Vec::new(), Vec::with_capacity(pairs.len()));
+        for (found, fresh) in pieces {
+            all.extend(found);
+            kept.extend(fresh);
+        }
+        memory.0 = kept;
+        all
     }
 
     fn contacts_of(
         &self,
-        motions: &[Motion],
-        predicted: &[Pose],
+        (motions, predicted, boxes): (&[Motion], &[Pose], &[Aabb]),
         pair: [u32; 2],
-        scratch: &mut Scratch,
+        (known, scratch): (&mut Option<Arc<Candidates>>, &mut Scratch),
         out: &mut Vec<Found>,
     ) {
         let [a, b] = pair.map(|i| i as usize);
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
-        let speed = (motions[a].v - motions[b].v).length()
-            + motions[a].w.length() * shapes[0].radius
-            + motions[b].w.length() * shapes[1].radius;
+        let speed = self.speed(motions, boxes, pair);
         let stride = self.config.stride * shapes[0].depth.min(shapes[1].depth);
-        let ends = [&predicted[a], &predicted[b]];
         let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
         let mut poses = now;
         let mut found;
         if speed * self.dt <= stride {
-            // Slow: where they are, kept if the step brings them together.
-            let view = View { shapes, poses, ends };
-            let careful = speed * self.dt > 0.5 * margin;
-            found = view.look(margin + speed * self.dt, scratch, |t| view.arrives(t, margin, careful));
+            // Slow: what meets at the end of the step, as it is now.
+            let meeting = meeting(shapes, now, [predicted[a], predicted[b]], (margin, speed * self.dt));
+            found = touches(&meeting, known, scratch);
         } else {
             // Fast: advanced as far as the distance allows until they touch.
             let mut t = 0.0;
             loop {
                 poses = [self.pose_at(motions, a, t), self.pose_at(motions, b, t)];
-                let view = View { shapes, poses, ends };
                 let left = self.dt - t;
-                found = view.look(margin + left * speed, scratch, |_| true);
+                let meeting = meeting(shapes, poses, poses, (margin + left * speed, 0.0));
+                found = touches(&meeting, known, scratch);
                 let Some(nearest) = found.iter().map(|s| s.gap).min_by(f64::total_cmp) else { return };
                 if nearest <= margin {
                     break;
@@ -132,37 +187,13 @@ impl Search<'_> {
     }
 }
 
-/// Two shapes now and at the end of the step.
-#[derive(Clone, Copy)]
-struct View<'a> {
+/// Two shapes at two times.
+fn meeting<'a>(
     shapes: [&'a Geometry; 2],
-    poses: [Pose; 2],
-    ends: [&'a Pose; 2],
-}
-
-impl View<'_> {
-    /// Places where the two are closer than `reach`.
-    fn look(&self, reach: f64, scratch: &mut Scratch, keep: impl FnMut(&mut Touch) -> bool) -> Vec<Touch> {
-        let boxes = [0, 1].map(|k| self.shapes[k].bounds_at(&self.poses[k]));
-        if !boxes[0].inflated(reach).overlaps(&boxes[1]) {
-            return Vec::new();
-        }
-        let placed = [0, 1].map(|k| Placed { shape: self.shapes[k], pose: self.poses[k] });
-        touches(placed, reach, scratch, keep)
-    }
-
-    /// Whether a place closes during the step, up to `margin`; `careful` looks it up where it will be.
-    fn arrives(&self, touch: &mut Touch, margin: f64, careful: bool) -> bool {
-        let [a, b] = [self.poses[0].inverse_point(touch.on_a), self.poses[1].inverse_point(touch.on_b)];
-        let [xa, xb] = [self.ends[0].point(a), self.ends[1].point(b)];
-        touch.end = touch.normal.dot(xa - xb);
-        if touch.end > margin {
-            return false;
-        }
-        if !careful || touch.gap <= margin || touch.owner == EXACT {
-            return true;
-        }
-        let (x, other) = if touch.owner == 0 { (xa, 1) } else { (xb, 0) };
-        self.shapes[other].phi(self.ends[other].inverse_point(x)) <= margin
-    }
+    now: [Pose; 2],
+    end: [Pose; 2],
+    (margin, way): (f64, f64),
+) -> Meeting<'a> {
+    let place = |poses: [Pose; 2]| [0, 1].map(|k| Placed { shape: shapes[k], pose: poses[k] });
+    Meeting { now: place(now), end: place(end), margin, way }
 }

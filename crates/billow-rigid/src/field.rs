@@ -110,6 +110,29 @@ impl Grid {
         4 * self.values.len()
     }
 
+    /// A bound of the slope of the interpolant [-].
+    pub(crate) fn steepest(&self) -> f64 {
+        let [nx, ny, nz] = self.dims;
+        let strides = [1, nx, nx * ny];
+        let mut steepest: f64 = 0.0;
+        for k in 0..nz - 1 {
+            for j in 0..ny - 1 {
+                for i in 0..nx - 1 {
+                    let at = i + nx * (j + ny * k);
+                    let largest = |axis: usize| {
+                        let [u, v] = [strides[(axis + 1) % 3], strides[(axis + 2) % 3]];
+                        [0, u, v, u + v].iter().fold(0.0f64, |most, corner| {
+                            let d = self.values[at + corner + strides[axis]] - self.values[at + corner];
+                            most.max(f64::from(d.abs()))
+                        })
+                    };
+                    steepest = steepest.max(Vec3::new(largest(0), largest(1), largest(2)).length());
+                }
+            }
+        }
+        steepest * self.per_metre
+    }
+
     /// Smallest sample [m].
     pub(crate) fn lowest(&self) -> f64 {
         f64::from(self.values.iter().copied().fold(f32::INFINITY, f32::min))

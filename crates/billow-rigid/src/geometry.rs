@@ -66,6 +66,7 @@ pub struct Geometry {
     pub(crate) radius: f64,
     pub(crate) depth: f64,
     pub(crate) skin: f64,
+    pub(crate) steep: f64,
     unit: UnitMass,
 }
 
@@ -155,6 +156,7 @@ impl Geometry {
             radius,
             depth,
             skin: 0.0,
+            steep: 1.0,
             unit,
         })
     }
@@ -170,10 +172,12 @@ impl Geometry {
         };
         // Sharp edges are rounded off by about an eighth of a sample: keep that much apart.
         self.skin = SKIN * h;
+        self.steep = 3f64.sqrt();
         let field = if uniform {
             let lattice = Lattice::covering(domain, h, Centring::Node)?;
             let grid = Grid::new(&mesh_to_dense(&self.mesh, lattice, &March::default())?.0);
             self.depth = -grid.lowest();
+            self.steep = grid.steepest().max(1.0);
             Field::Grid(grid)
         } else if settings.storage == Storage::Octree {
             let (tree, _) = mesh_to_octree(&self.mesh, &Refinement::at_surface(h), BORDER * h)?;

@@ -25,7 +25,7 @@
 //! | --- | --- | --- |
 //! | `geometry`, `field`, `samples`, `convex` | shapes shared by bodies: mass, signed distance, sample points, faces | [Bri03] 4.3, 4.4 |
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
-//! | `broad`, `near`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
+//! | `broad`, `candidates`, `near`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
 //! | `motion` | free flight | [Gue06] 2.5 |
 //! | `collide` | elastic collisions | [Gue06] 2.6, 2.7 |
 //! | `graph` | the contact graph | [Gue06] 2.8.1 |
@@ -41,6 +41,7 @@
 //! Limits: thin shells meet solids but not each other; bodies are not articulated.
 
 mod broad;
+mod candidates;
 mod collide;
 mod config;
 mod contact;

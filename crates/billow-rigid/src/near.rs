@@ -4,13 +4,14 @@
 //! other. Balls and pairs of convex bodies are exact. Many places are thinned to a few that are deep and far
 //! apart: what an impulse at the others could do, those can.
 
-use crate::contact::{EXACT, Touch};
+use crate::candidates::{Candidates, Side};
+use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
 use crate::geometry::Geometry;
-use crate::samples::Node;
 use billow_geom::proximity::point_triangle;
 use billow_num::{Pose, Vec3};
+use std::sync::Arc;
 
 /// Most places kept for a pair of bodies.
 pub(crate) const MOST: usize = 8;
@@ -19,7 +20,7 @@ pub(crate) const MOST: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     found: Vec<Touch>,
-    values: Vec<(f64, Vec3, Vec3)>,
+    seen: Vec<f64>,
 }
 
 /// A shape at a pose.
@@ -29,36 +30,61 @@ pub(crate) struct Placed<'a> {
     pub(crate) pose: Pose,
 }
 
-/// The places where `a` and `b` are closer than `reach` and that `keep` keeps, at most [`MOST`]; normals point from
-/// `b` to `a`. `keep` may set the gap at the end of the step, by which the deepest are chosen.
+/// Two bodies now and at the end of the step.
+#[derive(Clone, Copy)]
+pub(crate) struct Meeting<'a> {
+    pub(crate) now: [Placed<'a>; 2],
+    pub(crate) end: [Placed<'a>; 2],
+    /// Distance within which they count as meeting at the end [m].
+    pub(crate) margin: f64,
+    /// Distance they may approach each other until then [m].
+    pub(crate) way: f64,
+}
+
+/// The places where two bodies meet at the end of the step, as they are now; at most [`MOST`]. Normals point from the
+/// second body to the first. Candidates in `known` are used if they still serve and replaced if not.
 pub(crate) fn touches(
-    [a, b]: [Placed<'_>; 2],
-    reach: f64,
+    meeting: &Meeting<'_>,
+    known: &mut Option<Arc<Candidates>>,
     scratch: &mut Scratch,
-    keep: impl FnMut(&mut Touch) -> bool,
 ) -> Vec<Touch> {
     let found = &mut scratch.found;
     found.clear();
+    let ([a, b], margin) = (meeting.now, meeting.margin);
+    let reach = margin + meeting.way;
     if let (Some(ca), Some(cb)) = (&a.shape.convex, &b.shape.convex) {
         convex::meet((ca, &a.pose), (cb, &b.pose), reach, found);
+        found.retain_mut(|t| meeting.arrives(t));
     } else if b.shape.ball > 0.0 {
         ball(b, a, reach, found);
         found.iter_mut().for_each(|t| {
             (t.on_a, t.on_b, t.normal) = (t.on_b, t.on_a, -t.normal);
         });
+        found.retain_mut(|t| meeting.arrives(t));
     } else if a.shape.ball > 0.0 {
         ball(a, b, reach, found);
+        found.retain_mut(|t| meeting.arrives(t));
     } else {
-        sampled(a, b, reach, &mut scratch.values, |on_owner, on_field, normal, gap| {
-            found.push(Touch { on_a: on_owner, on_b: on_field, normal, gap, end: gap, owner: 0 });
-        });
-        sampled(b, a, reach, &mut scratch.values, |on_owner, on_field, normal, gap| {
-            found.push(Touch { on_a: on_field, on_b: on_owner, normal: -normal, gap, end: gap, owner: 1 });
-        });
+        let near = match known.take() {
+            Some(near) if near.cover(&meeting.end, margin) => near,
+            _ => Arc::new(Candidates::search(meeting.end, (margin, meeting.way), &mut scratch.seen)),
+        };
+        sampled(meeting, 0, &near.sides[0], found);
+        sampled(meeting, 1, &near.sides[1], found);
+        *known = Some(near);
     }
-    found.retain_mut(keep);
     let size = a.shape.depth.min(b.shape.depth);
     thin(found, size)
+}
+
+impl Meeting<'_> {
+    /// Whether a place closes during the step, up to the margin, if the velocities stay.
+    fn arrives(&self, touch: &mut Touch) -> bool {
+        let on_a = self.end[0].pose.point(self.now[0].pose.inverse_point(touch.on_a));
+        let on_b = self.end[1].pose.point(self.now[1].pose.inverse_point(touch.on_b));
+        touch.end = touch.normal.dot(on_a - on_b);
+        touch.end <= self.margin
+    }
 }
 
 /// A ball against anything with an inside.
@@ -70,7 +96,7 @@ fn ball(ball: Placed<'_>, other: Placed<'_>, reach: f64, out: &mut Vec<Touch>) {
     if gap <= reach {
         let normal = other.pose.vector(normal);
         let on_a = ball.pose.position - normal * ball.shape.ball;
-        out.push(Touch { on_a, on_b: on_a - normal * gap, normal, gap, end: gap, owner: EXACT });
+        out.push(Touch { on_a, on_b: on_a - normal * gap, normal, gap, end: gap });
     }
 }
 
@@ -92,84 +118,74 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
     (d, (x - p).try_normalize().unwrap_or(normal))
 }
 
-/// Samples of `owner` inside `reach` of `other`: calls `emit(on owner, on other, normal towards owner, gap)` in world
-/// coordinates.
-fn sampled(
-    owner: Placed<'_>,
-    other: Placed<'_>,
-    reach: f64,
-    values: &mut Vec<(f64, Vec3, Vec3)>,
-    mut emit: impl FnMut(Vec3, Vec3, Vec3, f64),
-) {
-    let Some(field) = &other.shape.field else { return };
-    let between = owner.pose.then(&other.pose.inverse());
-    let (turn, shift) = (between.matrix(), between.position);
-    let samples = &owner.shape.samples;
-    let inside = other.shape.bounds.inflated(reach);
-    let world = other.pose.matrix();
-    let mut send = |x: Vec3, phi: f64, n: Vec3| {
-        let (on_owner, normal) = (world * x + other.pose.position, world * n);
-        emit(on_owner, on_owner - normal * phi, normal, phi);
-    };
-    let keep = |node: &Node| {
-        let centre = turn * node.centre + shift;
-        inside.inflated(node.radius).contains(centre) && field.phi(centre) <= node.radius + reach
-    };
-    samples.visit(keep, |leaf| {
-        values.clear();
-        for v in leaf.vertices.clone() {
-            let x = turn * samples.vertices[v as usize] + shift;
-            let (phi, n) = field.sample(x);
-            values.push((phi, n, x));
-            if phi <= reach {
-                send(x, phi, n);
-            }
-        }
-        for e in leaf.edges.clone() {
-            let [p, q] = samples.edges[e as usize];
-            let start = values[(p - leaf.vertices.start) as usize];
-            let end = if leaf.vertices.contains(&q) {
-                values[(q - leaf.vertices.start) as usize]
-            } else {
-                let x = turn * samples.vertices[q as usize] + shift;
-                let (phi, n) = field.sample(x);
-                (phi, n, x)
-            };
-            if let Some((phi, n, x)) = deepest(field, start, end, reach) {
-                send(x, phi, n);
-            }
-        }
+/// Adds the candidates of body `owner` of the two that meet the other one.
+fn sampled(meeting: &Meeting<'_>, owner: usize, side: &Side, found: &mut Vec<Touch>) {
+    let other = 1 - owner;
+    let Some(field) = &meeting.now[other].shape.field else { return };
+    if side.vertices.is_empty() && side.edges.is_empty() {
+        return;
+    }
+    let [now, end] = [meeting.now, meeting.end].map(|at| {
+        let between = at[owner].pose.then(&at[other].pose.inverse());
+        (between.matrix(), between.position)
     });
+    let samples = &meeting.now[owner].shape.samples;
+    let pose = &meeting.now[other].pose;
+    let world = pose.matrix();
+    let mut send = |local: Vec3, end: f64| {
+        let x = now.0 * local + now.1;
+        let (gap, normal) = field.sample(x);
+        let (on_owner, normal) = (world * x + pose.position, world * normal);
+        let on_other = on_owner - normal * gap;
+        found.push(if owner == 0 {
+            Touch { on_a: on_owner, on_b: on_other, normal, gap, end }
+        } else {
+            Touch { on_a: on_other, on_b: on_owner, normal: -normal, gap, end }
+        });
+    };
+    for v in &side.vertices {
+        let local = samples.vertices[*v as usize];
+        let phi = field.phi(end.0 * local + end.1);
+        if phi <= meeting.margin {
+            send(local, phi);
+        }
+    }
+    for e in &side.edges {
+        let local = samples.edges[*e as usize].map(|v| samples.vertices[v as usize]);
+        if let Some((phi, part)) = deepest(field, local.map(|x| end.0 * x + end.1), meeting.margin) {
+            send(local[0].lerp(local[1], part), phi);
+        }
+    }
 }
 
-/// The deepest point inside an edge, if it is deeper than both ends and within `reach`.
-fn deepest(
-    field: &Field,
-    start: (f64, Vec3, Vec3),
-    end: (f64, Vec3, Vec3),
-    reach: f64,
-) -> Option<(f64, Vec3, Vec3)> {
-    let along = end.2 - start.2;
-    let length = along.length();
-    // Distances change no faster than places.
-    if start.0 + end.0 - length > 2.0 * reach {
-        return None;
-    }
-    let d = along / length;
+/// Depth of the deepest point inside an edge and where along it that is, if deeper than both ends and within `reach`.
+fn deepest(field: &Field, [p, q]: [Vec3; 2], reach: f64) -> Option<(f64, f64)> {
+    let length = p.distance(q);
+    let d = (q - p) / length;
     // The deepest point is inside where φ falls at the start and rises at the end.
-    let (mut lo, mut hi) = ((0.0, start.0, start.1.dot(d)), (length, end.0, end.1.dot(d)));
-    if lo.2 >= 0.0 || hi.2 <= 0.0 {
+    let (start, normal) = field.sample(p);
+    let mut lo = (0.0, start, normal.dot(d));
+    if lo.2 >= 0.0 {
         return None;
     }
-    let mut best: Option<(f64, Vec3, Vec3)> = None;
+    let (end, normal) = field.sample(q);
+    let mut hi = (length, end, normal.dot(d));
+    if hi.2 <= 0.0 {
+        return None;
+    }
+    // Where the surface is convex φ is above its tangents.
+    if (hi.1 * lo.2 - lo.1 * hi.2 - lo.2 * hi.2 * length) / (lo.2 - hi.2) > reach {
+        return None;
+    }
+    let mut best: Option<(f64, f64)> = None;
     for _ in 0..4 {
         // Where the tangents at both ends of the bracket meet.
         let t = ((hi.1 - lo.1 - hi.2 * hi.0 + lo.2 * lo.0) / (lo.2 - hi.2))
             .clamp(lo.0 + 0.05 * (hi.0 - lo.0), hi.0 - 0.05 * (hi.0 - lo.0));
-        let x = start.2 + d * t;
+        let x = p + d * t;
         let (phi, n) = field.sample(x);
         if best.is_none_or(|b| phi < b.0) {
-            best = Some((phi, n, x));
+            best = Some((phi, t / length));
         }
         let slope = n.dot(d);
         if slope.abs() < 0.05 {
@@ -182,7 +198,7 @@ fn deepest(
         }
     }
     let margin = 1e-3 * length;
-    best.filter(|b| b.0 <= reach && b.0 < start.0.min(end.0) - 1e-4 * margin)
+    best.filter(|b| b.0 <= reach && b.0 < start.min(end) - 1e-4 * margin)
 }
 
 /// Keeps the deepest place and those farthest from the ones kept, up to [`MOST`]; normals count as places too.

@@ -27,8 +27,10 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     for pass in 0..search.config.collision_passes.max(1) {
         kicked(search, kick, &work.motions, &mut work.trial);
         search.predict(&work.trial, &mut work.predicted);
-        report.stages.time("broad", || search.pairs(&work.predicted, &live, &mut work.pairs));
-        found = report.stages.time("detect", || search.contacts(&work.trial, &work.predicted, &work.pairs));
+        let boxes = report.stages.time("broad", || search.pairs(&work.predicted, &live, &mut work.pairs));
+        found = report.stages.time("detect", || {
+            search.contacts(&work.trial, (&work.predicted, &boxes), &work.pairs, &mut work.memory)
+        });
         let hits = collide(search, &found, &mut work.motions, kick, pass % 2 == 1);
         report.collisions += hits;
         if hits == 0 {
@@ -63,7 +65,11 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
         }
         report.late_contacts += missing.len() as u64;
         contacts.extend(missing);
+        let first = rows.len();
         extend_rows(search, &contacts, &work.motions, &mut rows);
+        for row in &mut rows[first..] {
+            row.hold(&levels, &work.motions);
+        }
     }
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
@@ -93,6 +99,9 @@ fn forecast(
         row.impact = u < row.wanted - fall;
         row.j != Vec3::ZERO || !row.impact && u <= fall && row.wanted >= -fall
     });
+    for row in rows.iter_mut() {
+        row.hold(levels, motions);
+    }
     by_level((levels, &order), rows, (search.config, STILL * fall), |row, held| {
         let [a, b] = both(&mut change, row.a, row.b);
         row.bear(a, b, held)
@@ -109,7 +118,7 @@ const STEEP: f64 = 0.01;
 const STILL: f64 = 1e-14;
 
 /// Velocities after gravity acted for `kick`.
-fn kicked(search: &Search<'_>, kick: f64, from: &[Motion], to: &mut Vec<Motion>) {
+pub(crate) fn kicked(search: &Search<'_>, kick: f64, from: &[Motion], to: &mut Vec<Motion>) {
     let dv = search.model.gravity * kick;
     to.clear();
     to.extend(from.iter().map(|m| {
@@ -284,7 +293,7 @@ fn missing_contacts(
     live: &[bool],
     contacts: &[Contact],
 ) -> Vec<Contact> {
-    let Workspace { motions, trial, predicted, pairs, .. } = work;
+    let Workspace { motions, trial, predicted, pairs, memory, .. } = work;
     // Bodies that go somewhere else than where contacts were looked for.
     let strays: Vec<f64> = (0..motions.len())
         .map(|i| {
@@ -298,9 +307,9 @@ fn missing_contacts(
         strays[p[0] as usize] + strays[p[1] as usize] > slack
     };
     search.predict(motions, predicted);
-    search.pairs(predicted, live, pairs);
+    let boxes = search.pairs(predicted, live, pairs);
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
-    let found = search.contacts(motions, predicted, &pairs);
+    let found = search.contacts(motions, (predicted, &boxes), &pairs, &mut memory.clone());
     trial.clone_from(motions);
     let known = |f: &Found| {
         let size = search.model.geometry(f.contact.a as usize).depth;

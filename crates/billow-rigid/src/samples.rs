@@ -3,11 +3,15 @@
 //! A sphere whose centre is farther from the other body than its radius holds nothing that touches, so one
 //! distance prunes a whole branch ([Bri03] 4.4). Flat and reflex edges never touch first and are left out.
 
-use billow_geom::TriMesh;
 use billow_geom::mesh::Topology;
+use billow_geom::{Aabb, TriMesh};
 use billow_num::Vec3;
 use std::ops::Range;
 
+/// Longest piece of an edge, in radii of the body.
+const LONGEST: f64 = 0.35;
+/// Most pieces of an edge.
+const MOST_PIECES: u32 = 8;
 /// Most vertices of a leaf.
 const LEAF: usize = 8;
 /// Sine of the dihedral angle from which an edge counts as sharp.
@@ -23,11 +27,12 @@ pub(crate) struct Samples {
     nodes: Vec<Node>,
 }
 
-/// A sphere around vertices and edges.
-#[derive(Clone, Debug)]
+/// A sphere and a box around vertices and edges.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) centre: Vec3,
     pub(crate) radius: f64,
+    pub(crate) bounds: Aabb,
     /// First child; the second follows the first one's subtree. Zero for a leaf.
     second: u32,
     pub(crate) vertices: Range<u32>,
@@ -37,14 +42,15 @@ pub(crate) struct Node {
 impl Samples {
     /// All vertices, and the edges where two triangles meet at a convex angle.
     pub(crate) fn of_mesh(mesh: &TriMesh, topology: &Topology) -> Self {
-        let mut used: Vec<u32> = mesh.triangles.concat();
-        used.sort_unstable();
-        used.dedup();
-        let mut order = used;
+        let mut order: Vec<u32> = mesh.triangles.concat();
+        order.sort_unstable();
+        order.dedup();
         let mut samples = Self::default();
+        let mut mesh = mesh.clone();
+        let sharp = sharp_edges(&mesh, topology);
+        let sharp = cut_long(&mut mesh, &sharp, &mut order);
         let mut owner = vec![0u32; mesh.positions.len()];
-        let sharp = sharp_edges(mesh, topology);
-        samples.split(mesh, &mut order[..]);
+        samples.split(&mesh, &mut order[..]);
         for (k, v) in order.iter().enumerate() {
             owner[*v as usize] = k as u32;
         }
@@ -64,7 +70,7 @@ impl Samples {
 
     /// A single point at the origin: a ball's centre.
     pub(crate) fn centre() -> Self {
-        let node = Node { centre: Vec3::ZERO, radius: 0.0, second: 0, vertices: 0..1, edges: 0..0 };
+        let node = Node { vertices: 0..1, ..Node::default() };
         Self { vertices: vec![Vec3::ZERO], edges: Vec::new(), nodes: vec![node] }
     }
 
@@ -75,12 +81,12 @@ impl Samples {
     fn split_at(&mut self, mesh: &TriMesh, order: &mut [u32], first: u32) {
         let id = self.nodes.len();
         let vertices = first..first + order.len() as u32;
-        self.nodes.push(Node { centre: Vec3::ZERO, radius: 0.0, second: 0, vertices, edges: 0..0 });
+        self.nodes.push(Node { vertices, ..Node::default() });
         if order.len() <= LEAF {
             return;
         }
         let at = |v: &u32| mesh.positions[*v as usize];
-        let bounds = order.iter().map(at).fold(billow_geom::Aabb::of_points(&[]), |b, p| b.with(p));
+        let bounds = order.iter().map(at).fold(Aabb::of_points(&[]), |b, p| b.with(p));
         let size = bounds.size();
         let axis = (0..3).fold(0, |best, k| if size[k] > size[best] { k } else { best });
         order.sort_by(|a, b| at(a)[axis].total_cmp(&at(b)[axis]).then(a.cmp(b)));
@@ -101,10 +107,11 @@ impl Samples {
             points.extend(
                 self.edges[start as usize..end as usize].iter().map(|e| self.vertices[e[1] as usize]),
             );
-            let centre = billow_geom::Aabb::of_points(&points).centre();
+            let bounds = Aabb::of_points(&points);
+            let centre = bounds.centre();
             let radius = points.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
             let node = &mut self.nodes[k];
-            (node.centre, node.radius, node.edges) = (centre, radius, start..end);
+            (node.centre, node.radius, node.bounds, node.edges) = (centre, radius, bounds, start..end);
         }
     }
 
@@ -128,6 +135,26 @@ impl Samples {
             }
         }
     }
+}
+
+/// Cuts long edges, so that each piece meets another body in one place at most, nearly always.
+fn cut_long(mesh: &mut TriMesh, edges: &[[u32; 2]], order: &mut Vec<u32>) -> Vec<[u32; 2]> {
+    let longest = LONGEST * 0.5 * mesh.bounds().size().length();
+    let mut pieces = Vec::with_capacity(edges.len());
+    for [a, b] in edges.iter().copied() {
+        let [p, q] = [a, b].map(|v| mesh.positions[v as usize]);
+        let n = ((p.distance(q) / longest).ceil() as u32).clamp(1, MOST_PIECES);
+        let mut last = a;
+        for k in 1..n {
+            let new = mesh.positions.len() as u32;
+            mesh.positions.push(p.lerp(q, f64::from(k) / f64::from(n)));
+            order.push(new);
+            pieces.push([last, new]);
+            last = new;
+        }
+        pieces.push([last, b]);
+    }
+    pieces
 }
 
 /// Edges whose two triangles meet at a convex, not flat angle, and the rim of open surfaces.
@@ -155,7 +182,8 @@ mod tests {
     fn a_box_has_twelve_sharp_edges_and_no_diagonals() {
         let mesh = cuboid(Vec3::ONE, [1; 3]).unwrap();
         let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap());
-        assert_eq!((samples.vertices.len(), samples.edges.len()), (8, 12));
+        // Each edge in four pieces.
+        assert_eq!((samples.vertices.len(), samples.edges.len()), (8 + 3 * 12, 4 * 12));
     }
 
     #[test]

@@ -7,8 +7,10 @@
 //! the bodies below reaches them one step later, and a stack of n bodies is exact after n steps whatever the masses.
 
 use crate::contact::{Contact, Motion};
+use crate::graph::Levels;
 use crate::model::Model;
 use billow_num::{Mat3, Pose, Vec3};
+use std::cmp::Ordering;
 
 /// A contact ready to be solved.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Row {
     inverse: Mat3,
     /// K·normal.
     kn: Vec3,
+    /// The same with the lower body held.
+    held: (Mat3, Vec3),
     /// Relative normal velocity that just closes the gap [m/s].
     pub(crate) wanted: f64,
     friction: f64,
@@ -58,6 +62,7 @@ impl Row {
             rb,
             inverse: k.inverse(),
             kn: k * contact.normal,
+            held: (Mat3::ZERO, Vec3::ZERO),
             wanted: -contact.gap(poses[0], poses[1]).max(0.0) / dt,
             friction: sa.friction.max(sb.friction),
             arms: arms.map(|m| m * curved),
@@ -65,6 +70,17 @@ impl Row {
             j: Vec3::ZERO,
             jt: Vec3::ZERO,
         }
+    }
+
+    /// Prepares for sweeps in which the lower body is held.
+    pub(crate) fn hold(&mut self, levels: &Levels, motions: &[Motion]) {
+        let [a, b] = [self.a as usize, self.b as usize];
+        let k = match levels.of[a].cmp(&levels.of[b]) {
+            Ordering::Less if levels.supported[a] => motions[b].compliance(self.rb),
+            Ordering::Greater if levels.supported[b] => motions[a].compliance(self.ra),
+            _ => return,
+        };
+        self.held = (k.inverse(), k * self.normal);
     }
 
     /// Relative velocity of the two bodies at the contact [m/s].
@@ -107,8 +123,7 @@ impl Row {
         if held == [false; 2] {
             return self.relax(a, b);
         }
-        let k = if held[0] { b.compliance(self.rb) } else { a.compliance(self.ra) };
-        let next = self.next(u, &k.inverse(), k * self.normal);
+        let next = self.next(u, &self.held.0, self.held.1);
         let change = next - self.j;
         self.j = next;
         if held[0] {
@@ -116,7 +131,7 @@ impl Row {
         } else {
             a.push(self.ra, change);
         }
-        change.abs().max_element() * self.normal.dot(k * self.normal)
+        change.abs().max_element() * self.held.1.dot(self.normal)
     }
 
     /// One visit of the forecast: keeps a resting contact from accelerating into itself. The motions are changes of
@@ -128,13 +143,7 @@ impl Row {
             return 0.0;
         }
         let free = held == [false; 2];
-        let k = if free {
-            self.kn.dot(n)
-        } else if held[0] {
-            n.dot(b.compliance(self.rb) * n)
-        } else {
-            n.dot(a.compliance(self.ra) * n)
-        };
+        let k = if free { self.kn.dot(n) } else { self.held.1.dot(n) };
         let jn = self.j.dot(n);
         let change = n * ((jn + missing / k).max(0.0) - jn);
         self.j += change;

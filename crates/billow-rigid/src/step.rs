@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
-use crate::detect::Search;
+use crate::detect::{Memory, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::model::Model;
@@ -18,6 +18,7 @@ pub struct Workspace {
     pub(crate) trial: Vec<Motion>,
     pub(crate) predicted: Vec<Pose>,
     pub(crate) pairs: Vec<[u32; 2]>,
+    pub(crate) memory: Memory,
     pub(crate) contacts: Vec<Contact>,
     pub(crate) order: Vec<u32>,
     pub(crate) levels: Levels,
@@ -64,7 +65,7 @@ pub fn step(
     }
     let mut report = StepReport::default();
     let mut next = state.clone();
-    let parts = divisions(model, &next, config, dt);
+    let parts = report.stages.time("divide", || divisions(model, &next, work, config, dt));
     for _ in 0..parts {
         part(model, &mut next, work, config, dt / parts as f64, &mut report);
         finite(model, &next)?;
@@ -108,18 +109,25 @@ fn part(
     report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
 }
 
-/// Parts a step is divided into so that no body turns too far in one.
-fn divisions(model: &Model, state: &State, config: &Config, dt: f64) -> u64 {
-    let fastest = (0..model.len())
-        .filter(|i| model.is_dynamic(*i) && model.geometry(*i).ball == 0.0)
-        .map(|i| model.spin(state, i).length())
+/// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
+fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
+    let search = Search { model, state, config, dt };
+    motion::velocities(model, state, dt, &mut work.trial);
+    let mut motions = Vec::new();
+    persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
+    search.predict(&motions, &mut work.predicted);
+    let live: Vec<bool> = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
+    let boxes = search.pairs(&work.predicted, &live, &mut work.pairs);
+    let fastest = work
+        .pairs
+        .iter()
+        .flatten()
+        .filter(|i| model.is_dynamic(**i as usize) && model.geometry(**i as usize).ball == 0.0)
+        .map(|i| motions[*i as usize].w.length())
         .fold(0.0, f64::max);
-    let parts = (fastest * dt / config.turn).ceil();
-    if parts.is_finite() { (parts as u64).clamp(1, MOST_PARTS) } else { 1 }
+    let parts = (fastest * dt / config.turn).max(search.strides(&motions, &boxes, &work.pairs)).ceil();
+    if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }
-
-/// Most parts of a step.
-const MOST_PARTS: u64 = 64;
 
 fn finite(model: &Model, state: &State) -> Result<(), StepError> {
     let good = |b: &crate::state::BodyState| {

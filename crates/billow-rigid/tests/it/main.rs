@@ -1,5 +1,6 @@
 //! Integration tests of the rigid body solver.
 
+mod crowd;
 mod laws;
 mod stacks;
 

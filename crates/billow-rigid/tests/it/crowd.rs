@@ -1,0 +1,134 @@
+//! Many nonconvex bodies, fast bodies, and the same answer however it is asked for.
+
+use crate::run;
+use billow_geom::shapes::{cuboid, torus};
+use billow_num::{Pose, Quat, Vec3, par};
+use billow_rigid::experiments::{Builder, GRAVITY, RING, RINGS_FROM, rings};
+use billow_rigid::meter::{Circle, Meter, linked};
+use billow_rigid::{Config, Drive, Model, State, Surface, Workspace, step};
+
+/// The centre lines of the rings of a scene.
+fn circles(model: &Model, state: &State) -> Vec<Circle> {
+    (RINGS_FROM..model.len())
+        .map(|i| {
+            let pose = model.placement(state, i);
+            Circle { centre: pose.position, normal: pose.vector(Vec3::Z), radius: RING.0 }
+        })
+        .collect()
+}
+
+#[test]
+fn rings_fall_on_poles_without_overlapping_or_linking_at_any_moment() {
+    let model = rings(96).unwrap();
+    let meter = Meter::new(&model);
+    let (mut worst, mut sum, mut count, mut k) = (0.0f64, 0.0, 0, 0);
+    let end = run(&model, &Config::default(), 1.0 / 96.0, 192, |_, state, _| {
+        k += 1;
+        if k % 2 == 0 {
+            let found = meter.measure(&model, state);
+            worst = worst.max(found.largest());
+            sum += found.total();
+            count += found.pairs.len();
+        }
+    });
+    assert!(worst < 2e-3 && sum <= 1e-4 * f64::from(count as u32), "{worst} {sum} {count}");
+    let circles = circles(&model, &end);
+    for (i, a) in circles.iter().enumerate() {
+        assert!(circles[..i].iter().all(|b| !linked(a, b)));
+    }
+    // They have come down and lie in a heap.
+    assert!(circles.iter().all(|c| c.centre.z < 3.0 && c.centre.z > 0.05));
+}
+
+#[test]
+fn one_and_two_threads_and_a_dropped_workspace_give_the_same_bits() {
+    let model = rings(40).unwrap();
+    let go = |threads: usize, drop_often: bool| {
+        par::with_threads(threads, || {
+            let (mut state, mut work) = (model.start(), Workspace::default());
+            for k in 0..110 {
+                if drop_often && k % 7 == 0 {
+                    work = Workspace::default();
+                }
+                step(&model, &mut state, &mut work, &Config::default(), 1.0 / 96.0).unwrap();
+            }
+            state
+        })
+    };
+    let one = go(1, false);
+    assert!(one.carried.len() > 20, "they touch");
+    assert!(one == go(2, false));
+    assert!(one == go(2, true));
+}
+
+#[test]
+fn a_bullet_is_stopped_by_a_sheet_of_steel() {
+    for speed in [10.0, 100.0, 1000.0] {
+        let mut b = Builder::default();
+        let plate = b.cuboid(Vec3::new(0.002, 2.0, 2.0)).unwrap();
+        let ring = b.mesh(&torus(0.03, 0.01, 16, 10).unwrap()).unwrap();
+        let ball = b.shape(billow_rigid::Geometry::ball(0.02).unwrap());
+        let cube = b.cuboid(Vec3::splat(0.03)).unwrap();
+        b.body("plate", plate, Vec3::ZERO).drive = Drive::Static;
+        for (k, shape) in [ring, ball, cube].into_iter().enumerate() {
+            let body = b.body("bullet", shape, Vec3::new(-0.53, 0.0, 0.4 * k as f64));
+            (body.velocity, body.spin) = (Vec3::X * speed, Vec3::new(0.3, 0.7, 0.2));
+        }
+        let model = Model::new(b.geometries, b.bodies, Vec3::ZERO).unwrap();
+        run(&model, &Config::default(), 1.0 / 96.0, 96, |t, state, _| {
+            for (i, body) in state.bodies.iter().enumerate().skip(1) {
+                assert!(body.pose.position.x < 0.0, "body {i} at {speed} m/s is through at {t} s");
+            }
+        });
+    }
+}
+
+/// A ring dropped on a box, with everything scaled, turned and moved.
+fn tumble(scale: f64, turn: Quat, offset: Vec3) -> (Model, Pose) {
+    let mut b = Builder::default();
+    let slab = b
+        .mesh(&cuboid(Vec3::new(4.0, 4.0, 0.5) * scale, [1; 3]).expect("the scene is valid"))
+        .expect("the scene is valid");
+    let ring = b
+        .mesh(&torus(0.3 * scale, 0.1 * scale, 16, 10).expect("the scene is valid"))
+        .expect("the scene is valid");
+    let cube = b.cuboid(Vec3::splat(0.4 * scale)).expect("the scene is valid");
+    b.body("slab", slab, Vec3::new(0.0, 0.0, -0.25)).drive = Drive::Static;
+    b.body("cube", cube, Vec3::new(0.1, 0.0, 0.25));
+    let body = b.body("ring", ring, Vec3::new(0.31, 0.05, 0.85));
+    body.placement.rotation = Quat::from_rotation_x(0.5) * Quat::from_rotation_z(0.17);
+    let frame = Pose { position: offset, rotation: turn };
+    for body in &mut b.bodies {
+        body.placement.position *= scale;
+        body.placement = body.placement.then(&frame);
+        body.surface = Surface { friction: 0.4, ..Surface::default() };
+    }
+    (Model::new(b.geometries, b.bodies, turn * GRAVITY).expect("the scene is valid"), frame)
+}
+
+#[test]
+fn a_scene_behaves_the_same_turned_moved_and_scaled() {
+    // Lengths by s and times by √s leave the motion alike.
+    let go = |scale: f64, turn: Quat, offset: Vec3| {
+        let (model, frame) = tumble(scale, turn, offset);
+        let end = run(&model, &Config::default(), scale.sqrt() / 96.0, 32, |_, _, _| {});
+        let back = frame.inverse();
+        [1, 2].map(|i| back.point(model.placement(&end, i).position) / scale)
+    };
+    let plain = go(1.0, Quat::IDENTITY, Vec3::ZERO);
+    let turn = Quat::from_rotation_y(0.7) * Quat::from_rotation_z(2.0);
+    let cases = [
+        (1.0, turn, Vec3::ZERO),
+        (1.0, Quat::IDENTITY, Vec3::splat(1e4)),
+        (0.01, Quat::IDENTITY, Vec3::ZERO),
+        (100.0, turn, Vec3::ZERO),
+    ];
+    for (scale, turn, offset) in cases {
+        let other = go(scale, turn, offset);
+        for k in 0..2 {
+            let apart = other[k].distance(plain[k]);
+            // How a step is divided depends on boxes along the axes, so an impact differs a little.
+            assert!(apart < 5e-3, "scale {scale}, offset {offset}: body {k} is {apart} m off");
+        }
+    }
+}

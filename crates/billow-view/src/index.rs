@@ -47,8 +47,9 @@ impl Index {
     pub(crate) fn add(&mut self, frame: &Frame) {
         let stats = frame.stats.clone();
         self.rows.push(Row { index: frame.index, time: frame.time, stats, error: None });
+        let backdrop = backdrop_size(frame);
         for object in &frame.objects {
-            self.extend(object);
+            self.extend(object, backdrop);
             for attribute in &object.attributes {
                 let finite = scalars(attribute).into_iter().filter(|v| v.is_finite());
                 for v in finite {
@@ -59,8 +60,9 @@ impl Index {
         }
     }
 
-    /// Grows bounds and hull to hold what can be seen of an object.
-    fn extend(&mut self, object: &Object) {
+    /// Grows bounds and hull to hold what can be seen of an object; flat sheets from the size `backdrop` on are a stage
+    /// for the others, and stay out of the hull by which the camera is placed.
+    fn extend(&mut self, object: &Object, backdrop: f64) {
         let points = seen(object);
         let Some([low, high]) = spanned(points.iter().copied()) else { return };
         // The object's own box, turned, is a box that holds the object: close enough for bounds.
@@ -75,6 +77,9 @@ impl Index {
         if let Some([low, high]) = spanned((0..8).map(corner)) {
             let [a, b] = self.bounds.unwrap_or([low, high]);
             self.bounds = Some([a.min(low), b.max(high)]);
+        }
+        if is_flat([low, high]) && (high - low).length() > backdrop {
+            return;
         }
         if self.hull.is_empty() {
             self.hull = vec![(f64::NEG_INFINITY, Vec3::ZERO); DIRECTIONS];
@@ -117,6 +122,28 @@ impl Row {
             None => json!({ "frame": self.index, "time": self.time, "stats": self.stats }),
         }
     }
+}
+
+/// Flat sheets this many times larger than everything else together are what the others stand on.
+const BACKDROP: f64 = 2.0;
+
+/// The size from which on a flat sheet is a backdrop [m]; infinite if there is nothing before it.
+fn backdrop_size(frame: &Frame) -> f64 {
+    let placed = |object: &Object| {
+        let [low, high] = spanned(seen(object).iter().copied())?;
+        (!is_flat([low, high])).then(|| {
+            let (middle, radius) = (object.pose.point(0.5 * (low + high)), 0.5 * (high - low).length());
+            [middle - radius, middle + radius]
+        })
+    };
+    let others = spanned(frame.objects.iter().filter_map(placed).flatten());
+    others.map_or(f64::INFINITY, |[low, high]| BACKDROP * (high - low).length())
+}
+
+/// Whether a box has no height to speak of.
+fn is_flat([low, high]: [Vec3; 2]) -> bool {
+    let size = high - low;
+    size.min_element() < 1e-3 * size.max_element()
 }
 
 /// Direction `k` of [`DIRECTIONS`], spread evenly over the sphere along a spiral.
@@ -178,6 +205,25 @@ mod tests {
         assert_eq!(index.json(1)["rows"][0]["stats"]["seconds"], 1.0);
         assert_eq!(index.json(2)["rows"][0]["error"], "cut short");
         assert_eq!(index.json(usize::MAX)["rows"], json!([]));
+    }
+
+    #[test]
+    fn a_large_floor_does_not_move_the_camera_away() {
+        let points = |name: &str, corners: [Vec3; 2]| Object {
+            name: name.into(),
+            pose: billow_num::Pose::IDENTITY,
+            shape: Shape::Points { positions: std::sync::Arc::new(corners.to_vec()) },
+            attributes: Vec::new(),
+        };
+        let floor = points("floor", [Vec3::new(-8.0, -8.0, 0.0), Vec3::new(8.0, 8.0, 0.0)]);
+        let ball = points("ball", [Vec3::new(-0.5, -0.5, 0.2), Vec3::new(0.5, 0.5, 1.2)]);
+        let farthest = |objects: Vec<Object>| {
+            let mut index = Index::default();
+            index.add(&Frame { objects, ..Frame::default() });
+            index.hull.iter().map(|(_, x)| x.length()).fold(0.0, f64::max)
+        };
+        assert!(farthest(vec![floor.clone(), ball]) < 2.0);
+        assert!(farthest(vec![floor]) > 11.0, "alone it is what there is to see");
     }
 
     #[test]

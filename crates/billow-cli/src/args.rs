@@ -305,6 +305,7 @@ Examples:
   billow sdf bunny.ply -o bunny.vdb --resolution 500       for Blender, Houdini or `billow surface`
   billow sdf bunny.ply -o bunny.vdb --voxel-size 0.001     voxels of 1 mm
   billow sdf cup.obj -o solid.ply --union handle.obj --subtract hole.obj --smooth 0.002
+  billow sdf cloud.stl -o cloud.vdb --fog                  a density for volume renderers
   billow sdf scan.ply -o scan.vdb --json                   memory, volume, area and leaks as JSON
 
 Open meshes are closed as well as their rays can tell, and the report says how leaky they were.")]
@@ -319,7 +320,7 @@ pub(crate) struct SdfArgs {
     #[arg(long, value_name = "N", conflicts_with = "voxel_size")]
     pub(crate) resolution: Option<u32>,
     /// Edge of a voxel [m]
-    #[arg(long, value_name = "H")]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub(crate) voxel_size: Option<f64>,
     /// Half width of the band around the surface, in voxels
     #[arg(long, value_name = "W", default_value_t = 3.0)]
@@ -336,8 +337,17 @@ pub(crate) struct SdfArgs {
     )]
     pub(crate) offset: f64,
     /// Round off features of this size by mean-curvature motion [m]
-    #[arg(long, value_name = "SIZE", default_value_t = 0.0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub(crate) smooth: f64,
+    /// Write a fog volume, density 0 at the surface to 1 at the half width inside, instead of a level set (.vdb only)
+    #[arg(long)]
+    pub(crate) fog: bool,
     /// How far, in voxels, a ray may miss a triangle of a leaky mesh and still hit it
     #[arg(long, value_name = "T", default_value_t = 0.01)]
     pub(crate) thickness: f64,
@@ -370,8 +380,8 @@ Examples:
   billow surface bunny.vdb -o bunny.obj --manifold     a manifold whatever the values
   billow surface pyro.vdb --grid surface -o fire.stl --smooth 0.01")]
 pub(crate) struct SurfaceArgs {
-    /// OpenVDB file with a level set
-    #[arg(value_name = "VDB")]
+    /// Level set: .vdb (OpenVDB) or .json (from `billow sdf`)
+    #[arg(value_name = "VOLUME")]
     pub(crate) volume: PathBuf,
     /// Mesh file to write (.ply, .obj, .stl)
     #[arg(short, long, value_name = "OUT")]
@@ -383,7 +393,13 @@ pub(crate) struct SurfaceArgs {
     #[arg(long)]
     pub(crate) manifold: bool,
     /// Round off features of this size by mean-curvature motion first [m]
-    #[arg(long, value_name = "SIZE", default_value_t = 0.0, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub(crate) smooth: f64,
     #[command(flatten)]
     pub(crate) common: Common,

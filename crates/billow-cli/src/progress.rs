@@ -60,6 +60,35 @@ impl Drop for Bar {
     }
 }
 
+/// A line on standard error that names the stage a long command is in and the seconds gone; nothing if standard error
+/// is no terminal.
+pub(crate) struct Stages(ProgressBar);
+
+impl Stages {
+    /// A line for the first stage; an invisible one if `quiet`.
+    pub(crate) fn new(first: impl Into<String>, quiet: bool) -> Self {
+        let target =
+            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
+        let line = ProgressBar::with_draw_target(None, target);
+        let style = ProgressStyle::with_template("{spinner} {msg}, {elapsed} gone");
+        line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        line.set_message(first.into());
+        line.enable_steady_tick(Duration::from_millis(250));
+        Self(line)
+    }
+
+    /// Names the next stage.
+    pub(crate) fn enter(&self, stage: impl Into<String>) {
+        self.0.set_message(stage.into());
+    }
+}
+
+impl Drop for Stages {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 impl Progress for Bar {
     fn event(&self, event: &Event<'_>) {
         match event {

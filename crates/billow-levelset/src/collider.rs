@@ -20,12 +20,16 @@ pub struct Sample {
 }
 
 /// A solid known through its signed distance.
+///
+/// Near the surface φ is the distance to the accuracy of the representation. Far away its sign is right and its
+/// magnitude a lower bound of the distance (booleans and grids that store only a band underestimate; full lattices,
+/// continued beyond their samples, may overestimate there), so steps of |φ| never pass through the surface.
 pub trait Collider: Send + Sync {
     /// Signed distance at `x` [m] and time `t` [s], negative inside.
     fn phi(&self, x: Vec3, t: f64) -> f64;
 
-    /// Unit outward normal of the level surface through `x`. Where the distance has no gradient (the centre of a
-    /// sphere, say) it is an arbitrary unit vector, never NaN.
+    /// Unit outward normal of the level surface through `x`. Where φ has no gradient (the centre of a sphere, or
+    /// beyond the band of a sparse grid) it is an arbitrary unit vector, never NaN.
     fn normal(&self, x: Vec3, t: f64) -> Vec3;
 
     /// Velocity of the solid at `x`, extended off it [m/s].

@@ -123,3 +123,24 @@ impl Lattice {
         (cell, part.into())
     }
 }
+
+/// Trilinear value and gradient (per cell) at a place within a cell (0 to 1), from the values at its corners, x fastest.
+#[inline]
+pub(crate) fn trilinear(c: [f64; 8], s: Vec3) -> (f64, Vec3) {
+    let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
+    // Collapse x, then y, then z, carrying each derivative along.
+    let dx: [f64; 4] = std::array::from_fn(|n| c[2 * n + 1] - c[2 * n]);
+    let lx: [f64; 4] = std::array::from_fn(|n| c[2 * n] + dx[n] * s.x);
+    let (ly0, ly1) = (mix(lx[0], lx[1], s.y), mix(lx[2], lx[3], s.y));
+    let gradient = Vec3::new(
+        mix(mix(dx[0], dx[1], s.y), mix(dx[2], dx[3], s.y), s.z),
+        mix(lx[1] - lx[0], lx[3] - lx[2], s.z),
+        ly1 - ly0,
+    );
+    (mix(ly0, ly1, s.z), gradient)
+}
+
+/// The part of a gradient along axes in which a point has not left the samples by `out`.
+pub(crate) fn slide(gradient: Vec3, out: Vec3) -> Vec3 {
+    Vec3::select(out.cmpeq(Vec3::ZERO), gradient, Vec3::ZERO)
+}

@@ -1,14 +1,15 @@
 //! `cargo xtask bench levelset MESH [N] [PEER]`: level sets against OpenVDB and scikit-fmm.
 //!
-//! MESH is a closed or leaky scan, N the voxels along its longest side (1000 by default). PEER is a command that
-//! takes a mesh (OBJ) and N and prints OpenVDB's times; it runs after ours, so both see the same machine.
-//! Prints one JSON line per stage: wall-clock and processor time, counts and memory.
+//! MESH is a closed or leaky scan (OBJ if a peer is given), N the voxels along its longest side (1000 by default). PEER
+//! is a program that takes mesh and N and prints JSON lines with our keys (`peers/openvdb.cpp` is OpenVDB's); it
+//! runs after ours, so both see the same machine, and a table of ratios follows. `scaling` in its place measures
+//! memory against N. Prints one JSON line per stage: wall-clock and processor time, counts and memory.
 
 use billow::geom::{Aabb, TriMesh};
 use billow::io::read_mesh;
 use billow::levelset::{
-    Ball, Centring, Collider, Lattice, March, MeshToSdf, Order, Redistance, Reinit, ScalarGrid, SparseGrid,
-    TimeOrder, mesh_to_sparse, redistance, surface_nets,
+    Centring, Collider, Lattice, March, MeshToSdf, Order, Redistance, Reinit, ScalarGrid, SparseGrid, Sweep,
+    TimeOrder, marching_tets, mesh_to_sparse, redistance, surface_nets,
 };
 use billow::num::Vec3;
 use serde_json::{Value, json};
@@ -25,48 +26,80 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         words.get(1).map_or(Ok(1000.0), |w| w.parse().map_err(|_| format!("`{w}` is not a number")))?;
     let mesh_path = Path::new(mesh);
     let mesh = read_mesh(mesh_path).map_err(|e| e.to_string())?.mesh;
-    conversion(&mesh, n)?;
-    if words.get(2) == Some(&"scaling") {
-        return scaling(&mesh);
+    let ours = conversion(&mesh, n)?;
+    match words.get(2) {
+        None => Ok(()),
+        Some(&"scaling") => scaling(&mesh),
+        Some(peer) => compare(&ours, &run_peer(peer, mesh_path, n)?),
     }
-    if let Some(peer) = words.get(2) {
-        let status = std::process::Command::new(peer).arg(mesh_path).arg(n.to_string()).status();
-        let status = status.map_err(|e| format!("cannot run {peer}: {e}"))?;
-        println!("{}", json!({"peer": peer, "exit": status.code()}));
+}
+
+/// What the peer printed, line by line.
+fn run_peer(peer: &str, mesh: &Path, n: f64) -> Result<Vec<Value>, String> {
+    let output = std::process::Command::new(peer).arg(mesh).arg(n.to_string()).output();
+    let output = output.map_err(|e| format!("cannot run {peer}: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{peer} ended with {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    print!("{text}");
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
+
+/// The figures both print: stage, key, and whether more is better.
+const FIGURES: [(&str, &str, bool); 4] = [
+    ("mesh to distance", "seconds", false),
+    ("mesh to distance", "bytes_per_surface_voxel", false),
+    ("renormalise, 3 steps", "ms_per_million_active", false),
+    ("surface nets", "million_quads_per_second", true),
+];
+
+/// A table of both sides and how many times better ours is.
+fn compare(ours: &[Value], peers: &[Value]) -> Result<(), String> {
+    println!("{:<22} {:<26} {:>10} {:>10} {:>8}", "stage", "figure", "ours", "peer", "better");
+    for (stage, key, more) in FIGURES {
+        let find = |lines: &[Value]| lines.iter().find(|l| l["stage"] == stage).and_then(|l| l[key].as_f64());
+        let (Some(a), Some(b)) = (find(ours), find(peers)) else {
+            return Err(format!("the peer printed no `{key}` for `{stage}`"));
+        };
+        let ratio = if more { a / b } else { b / a };
+        println!("{stage:<22} {key:<26} {a:>10.3} {b:>10.3} {ratio:>7.2}×");
     }
     Ok(())
 }
 
-/// Mesh to distance, renormalisation and extraction.
-fn conversion(mesh: &TriMesh, n: f64) -> Result<(), String> {
+/// Mesh to distance, renormalisation and extraction; returns what it printed.
+fn conversion(mesh: &TriMesh, n: f64) -> Result<Vec<Value>, String> {
+    let mut lines = Vec::new();
+    let mut say = |line: Value| {
+        println!("{line}");
+        lines.push(line);
+    };
     let settings = settings(mesh, n);
     let (found, cost) = timed(|| mesh_to_sparse(mesh, &settings));
     let (mut grid, report) = found.map_err(|e| e.to_string())?;
     let (active, surface) = (grid.active_samples(), grid.surface_samples());
-    println!(
-        "{}",
-        json!({
-            "stage": "mesh to distance", "cost": cost, "n": n, "triangles": report.triangles,
-            "open_edges": report.open_edges, "leak_edges": report.leak_edges, "active": active, "surface": surface,
-            "bytes": grid.bytes(), "bytes_per_surface_voxel": grid.bytes() as f64 / surface as f64,
-        })
-    );
+    say(json!({
+        "stage": "mesh to distance", "seconds": cost["wall"], "cost": cost, "n": n, "triangles": report.triangles,
+        "open_edges": report.open_edges, "leak_edges": report.leak_edges, "active": active, "surface": surface,
+        "bytes": grid.bytes(), "bytes_per_surface_voxel": grid.bytes() as f64 / surface as f64,
+    }));
     let settings = Reinit { steps: 3, cfl: 0.3, time: TimeOrder::One };
     let (done, cost) = timed(|| grid.reinitialise(&settings));
     done.map_err(|e| e.to_string())?;
-    println!(
-        "{}",
-        json!({"stage": "renormalise, 3 steps", "cost": cost, "ms_per_million_active": per(&cost, active)})
+    say(json!({"stage": "renormalise, 3 steps", "cost": cost, "ms_per_million_active": per(&cost, active)}));
+    let rate = |faces: usize, cost: &Value| faces as f64 / cost["wall"].as_f64().unwrap_or(1.0) / 1e6;
+    let (nets, cost) = timed(|| surface_nets(&grid));
+    let quads = nets.map_err(|e| e.to_string())?.quads.len();
+    say(
+        json!({"stage": "surface nets", "cost": cost, "quads": quads, "million_quads_per_second": rate(quads, &cost)}),
     );
-    let (mesh, cost) = timed(|| surface_nets(&grid));
-    let quads = mesh.map_err(|e| e.to_string())?.quads.len();
-    let rate = quads as f64 / cost["wall"].as_f64().unwrap_or(1.0) / 1e6;
-    println!(
-        "{}",
-        json!({"stage": "surface nets", "cost": cost, "quads": quads, "million_quads_per_second": rate})
-    );
+    let (tets, cost) = timed(|| marching_tets(&grid));
+    let triangles = tets.map_err(|e| e.to_string())?.mesh.triangles.len();
+    say(json!({"stage": "marching tets", "cost": cost, "triangles": triangles,
+               "million_triangles_per_second": rate(triangles, &cost)}));
     random_lookups(&grid);
-    Ok(())
+    Ok(lines)
 }
 
 /// Memory against resolution.
@@ -86,7 +119,7 @@ fn scaling(mesh: &TriMesh) -> Result<(), String> {
     Ok(())
 }
 
-/// Fast marching on the grid and field of the scikit-fmm comparison.
+/// Fast marching and sweeping on the grid and field of the scikit-fmm comparison.
 fn marching() {
     let n = 256;
     let lattice = Lattice {
@@ -96,9 +129,13 @@ fn marching() {
         centring: Centring::Node,
     };
     let phi = |x: Vec3| (x.length() - 0.5) * (1.0 + 0.3 * x.x);
-    for order in [Order::First, Order::Second] {
+    let march = |order| Redistance::March(March { order, ..March::default() });
+    for (name, how) in [
+        ("fast marching, first order", march(Order::First)),
+        ("fast marching, second order", march(Order::Second)),
+        ("fast sweeping, first order", Redistance::Sweep(Sweep::default())),
+    ] {
         let Ok(mut grid) = ScalarGrid::sampled(lattice, phi) else { return };
-        let how = Redistance::March(March { order, ..March::default() });
         let (_, cost) = timed(|| redistance(&mut grid, &how));
         let error = (0..grid.values.len())
             .map(|i| (grid.values[i] - (lattice.position(lattice.coordinates(i)).length() - 0.5)).abs())
@@ -106,15 +143,14 @@ fn marching() {
         let rate = grid.values.len() as f64 / cost["wall"].as_f64().unwrap_or(1.0) / 1e6;
         println!(
             "{}",
-            json!({"stage": "fast marching", "order": format!("{order:?}"), "cost": cost,
-                   "million_cells_per_second": rate, "error_in_spacings": error / lattice.spacing})
+            json!({"stage": name, "cost": cost, "million_cells_per_second": rate,
+                   "error_in_spacings": error / lattice.spacing})
         );
     }
 }
 
 fn random_lookups(grid: &SparseGrid) {
     let bounds = grid.bounds();
-    let ball = Ball::new(bounds.centre(), 1.0);
     let (mut state, mut sum) = (1u64, 0.0);
     let mut unit = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -128,7 +164,7 @@ fn random_lookups(grid: &SparseGrid) {
         }
     });
     let ns = cost["cpu"].as_f64().unwrap_or(0.0) * 1e9 / QUERIES as f64;
-    println!("{}", json!({"stage": "random lookups", "ns": ns, "sum": sum, "ball": ball.is_ok()}));
+    println!("{}", json!({"stage": "random lookups", "ns": ns, "sum": sum}));
 }
 
 fn settings(mesh: &TriMesh, n: f64) -> MeshToSdf {

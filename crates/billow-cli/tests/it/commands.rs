@@ -166,7 +166,19 @@ fn bench_measures_the_scenes_it_is_given() {
 #[test]
 fn every_help_page_has_an_example() {
     let place = Place::new();
-    for command in ["run", "resume", "check", "export", "info", "gallery", "schema", "bench", "completions"] {
+    for command in [
+        "run",
+        "resume",
+        "check",
+        "export",
+        "info",
+        "gallery",
+        "schema",
+        "bench",
+        "completions",
+        "sdf",
+        "surface",
+    ] {
         let help = place.billow(&[command, "--help"]).ok().stdout;
         assert!(help.contains("Example") && help.contains(&format!("billow {command}")), "{help}");
     }

@@ -6,6 +6,7 @@
 mod bad_input;
 mod commands;
 mod interruption;
+mod levelsets;
 mod pictures;
 mod support;
 mod viewing;

@@ -94,6 +94,36 @@ fn fog_vectors_and_tiles_come_back() {
 }
 
 #[test]
+fn fog_of_a_level_set_fills_the_inside_and_comes_back() {
+    let grid = torus(Layout::default());
+    let fog = VdbGrid::fog_of_level_set("density", &grid);
+    let bytes = vdb::to_bytes(&[AnyVdbGrid::Float(fog.clone())], vdb::Compression::Zip);
+    let grids = parse(&bytes).unwrap();
+    let [AnyVdbGrid::Float(back)] = &grids[..] else { panic!("one float grid expected") };
+    assert_eq!((&back.class, back.background), (&VdbClass::FogVolume, 0.0));
+    assert_eq!(back.active_voxels(), fog.active_voxels());
+    let far = grid.frame().background();
+    let mut counts = [0; 3];
+    let (lo, hi) = grid.sample_bounds().unwrap();
+    for z in (lo[2]..=hi[2]).step_by(3) {
+        for y in (lo[1]..=hi[1]).step_by(3) {
+            for x in (lo[0]..=hi[0]).step_by(3) {
+                let want = (-grid.at([x, y, z]) / far).clamp(0.0, 1.0);
+                assert_eq!(back.value([x, y, z]), want, "{x} {y} {z}");
+                counts[if want == 0.0 {
+                    0
+                } else if want < 1.0 {
+                    1
+                } else {
+                    2
+                }] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|&n| n > 100), "{counts:?}");
+}
+
+#[test]
 fn files_of_openvdb_itself_are_read() {
     for (file, tolerance) in [("ball_blosc", 1e-6), ("ball_zip", 1e-6), ("ball_half", 2e-4)] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{file}.vdb"));

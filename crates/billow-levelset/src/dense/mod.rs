@@ -13,7 +13,7 @@ pub use labels::{CellLabel, CellLabels};
 pub use tricubic::Tricubic;
 
 use crate::collider::{Collider, Sample, unit_or_z};
-use crate::lattice::Lattice;
+use crate::lattice::{Lattice, slide, trilinear};
 use crate::{DEFAULT_MEMORY_LIMIT, LevelSetError};
 use billow_geom::Aabb;
 use billow_num::{Vec3, par};
@@ -90,16 +90,9 @@ impl ScalarGrid {
 
     /// Trilinear value and gradient [1/m] in one pass, constant beyond the samples.
     pub fn value_and_gradient(&self, x: Vec3) -> (f64, Vec3) {
-        let (cell, Vec3 { x: u, y: v, z: w }) = self.lattice.locate(x);
-        let c = self.corners(cell);
-        // Collapse x, then y, then z, carrying each derivative along.
-        let (du, lu) = pairs([c[0], c[2], c[4], c[6]], [c[1], c[3], c[5], c[7]], u);
-        let [dv0, dv1] = [lu[1] - lu[0], lu[3] - lu[2]];
-        let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
-        let [lv0, lv1] = [mix(lu[0], lu[1], v), mix(lu[2], lu[3], v)];
-        let gradient =
-            Vec3::new(mix(mix(du[0], du[1], v), mix(du[2], du[3], v), w), mix(dv0, dv1, w), lv1 - lv0);
-        (mix(lv0, lv1, w), gradient / self.lattice.spacing)
+        let (cell, place) = self.lattice.locate(x);
+        let (value, gradient) = trilinear(self.corners(cell), place);
+        (value, gradient / self.lattice.spacing)
     }
 
     /// Central difference gradient at a sample, one-sided at the border [1/m].
@@ -124,12 +117,6 @@ impl ScalarGrid {
     }
 }
 
-/// Differences and interpolated values between two sets of four.
-fn pairs(a: [f64; 4], b: [f64; 4], s: f64) -> ([f64; 4], [f64; 4]) {
-    let d = std::array::from_fn(|n| b[n] - a[n]);
-    (d, std::array::from_fn(|n| a[n] + d[n] * s))
-}
-
 impl Collider for ScalarGrid {
     fn phi(&self, x: Vec3, _: f64) -> f64 {
         self.value(x) + self.beyond(x).length()
@@ -150,9 +137,4 @@ impl Collider for ScalarGrid {
     fn bounds(&self, _: f64) -> Aabb {
         self.lattice.domain()
     }
-}
-
-/// The part of a gradient along axes in which a point has not left the samples.
-fn slide(gradient: Vec3, out: Vec3) -> Vec3 {
-    Vec3::select(out.cmpeq(Vec3::ZERO), gradient, Vec3::ZERO)
 }

@@ -3,8 +3,8 @@
 //! Instead of a heap, trial samples wait in buckets of width h/√3. The upwind update never returns less than its
 //! smallest neighbour plus h/√3, so once all earlier buckets are empty a bucket's samples depend only on finished
 //! ones and on each other; repeating updates inside the bucket until nothing changes gives the same values
-//! as strict marching order, in time linear in the number of samples. The second-order pass then revisits samples
-//! in that order with two-point differences where two monotone upwind values exist.
+//! as strict marching order, in time linear in the number of samples. To second order, each finished bucket is
+//! revisited in order of its values, with two-point differences where two monotone upwind values exist.
 
 use super::first_order;
 use crate::LevelSetError;
@@ -149,21 +149,24 @@ pub(crate) struct Front<'a, S> {
     flags: Vec<u8>,
     /// Buckets in a ring, each with the samples that may finish in it.
     ring: Vec<Vec<u32>>,
-    /// Samples in the order in which they were finished, for the second pass.
-    order: Vec<u32>,
+    /// Second-order distances of finished samples; empty to first order.
+    second: Vec<f64>,
 }
 
 impl<'a, S: Samples> Front<'a, S> {
     /// A front at the known samples. Unknown ones and walls must be infinite.
     pub(crate) fn new(samples: &'a S, h: f64, limit: f64, t: Vec<f64>, flags: Vec<u8>) -> Self {
-        Self { samples, h, limit, t, flags, ring: Vec::new(), order: Vec::new() }
+        Self { samples, h, limit, t, flags, ring: Vec::new(), second: Vec::new() }
     }
 
     /// Marches outward.
     pub(crate) fn run(&mut self, order: Order) {
+        if order == Order::Second {
+            self.second = self.t.clone();
+        }
         self.march();
         if order == Order::Second {
-            self.second_pass();
+            self.t = std::mem::take(&mut self.second);
         }
     }
 
@@ -196,7 +199,10 @@ impl<'a, S: Samples> Front<'a, S> {
                 self.flags[p] &= !QUEUED;
                 self.relax_neighbours(p, width, current, &mut batch);
             }
-            self.order.append(&mut batch);
+            if !self.second.is_empty() {
+                self.finish(&mut batch);
+            }
+            batch.clear();
             if self.ring.iter().all(Vec::is_empty) {
                 match seeds.get(next_seed) {
                     Some(&p) => current = bucket_of(self.t[p as usize]),
@@ -242,32 +248,21 @@ impl<'a, S: Samples> Front<'a, S> {
         a
     }
 
-    /// Recomputes every unknown sample once, in the order found, with second-order differences where possible.
-    fn second_pass(&mut self) {
-        let first = self.t.clone();
-        let order = std::mem::take(&mut self.order);
-        // A sample lowered inside its bucket stands in the list more than once: the last place counts.
-        let mut place = vec![0u32; self.t.len()];
-        for (n, &p) in order.iter().enumerate() {
-            place[p as usize] = n as u32;
-        }
-        let mut sorted: Vec<u32> = (0..order.len() as u32)
-            .filter(|&n| {
-                let p = order[n as usize] as usize;
-                place[p] == n && self.flags[p] & KNOWN == 0
-            })
-            .map(|n| order[n as usize])
-            .collect();
-        sorted.sort_by(|&p, &q| first[p as usize].total_cmp(&first[q as usize]).then(p.cmp(&q)));
-        for p in sorted {
-            self.t[p as usize] = self.second_order(&first, p as usize);
+    /// Gives the samples of a finished bucket their second-order values, in order of the first-order ones.
+    fn finish(&mut self, batch: &mut Vec<u32>) {
+        batch.retain(|&p| self.flags[p as usize] & KNOWN == 0);
+        // Distances are not negative, so their bits have their order.
+        batch.sort_unstable_by_key(|&p| (self.t[p as usize].to_bits(), p));
+        batch.dedup();
+        for &p in &*batch {
+            self.second[p as usize] = self.second_order(p as usize);
         }
     }
 
     /// The largest root of Σ αₐ²(T − bₐ)² = h² over the axes with an upwind neighbour: α = 1 and b = T₁ to first
     /// order, α = 3/2 and b = (4T₁ − T₂)/3 to second.
-    fn second_order(&self, first: &[f64], p: usize) -> f64 {
-        let h = self.h;
+    fn second_order(&self, p: usize) -> f64 {
+        let (h, first) = (self.h, &self.t);
         let mut terms = [(0.0, f64::INFINITY); 3];
         for &axis in self.samples.axes() {
             let [below, above] = [false, true].map(|up| self.samples.neighbour(p, axis, up));
@@ -277,7 +272,7 @@ impl<'a, S: Samples> Front<'a, S> {
                 continue;
             }
             let far = self.samples.neighbour(near, axis, up);
-            let (t1, mut t2) = (self.t[near], self.t[far]);
+            let (t1, mut t2) = (self.second[near], self.second[far]);
             if (self.flags[far] ^ self.flags[p]) & INSIDE != 0 {
                 t2 = -t2;
             }

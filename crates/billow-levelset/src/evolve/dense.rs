@@ -1,5 +1,6 @@
 //! Evolution on dense grids.
 
+use super::anchor::measured;
 use super::weno::weno5;
 use super::{Evolution, EvolutionReport, Reinit, TimeOrder, equal_steps};
 use crate::LevelSetError;
@@ -44,11 +45,15 @@ fn upwind_gradient(phi: &ScalarGrid, ijk: [usize; 3], side: f64) -> f64 {
 
 impl ScalarGrid {
     /// Moves values towards a signed distance without moving the zero set, by PDE reinitialisation with WENO
-    /// differences.
+    /// differences. Samples next to the surface are measured and held.
     pub fn reinitialise(&mut self, settings: &Reinit) -> Result<(), LevelSetError> {
         settings.validated()?;
         let h = self.lattice.spacing;
+        let held = self.anchor();
         let rate = |phi: &ScalarGrid, ijk: [usize; 3]| {
+            if held[phi.lattice.index(ijk)] {
+                return 0.0;
+            }
             let value = phi.at(ijk);
             let g = upwind_gradient(phi, ijk, 1f64.copysign(value));
             value / (value * value + g * g * h * h + f64::MIN_POSITIVE).sqrt() * (1.0 - g)
@@ -119,6 +124,27 @@ impl ScalarGrid {
             self.value(x - 0.5 * dt * (v + velocity(x - dt * v)))
         });
         Self { lattice: l, values }
+    }
+
+    /// Sets samples next to the surface to their distance; tells which those are.
+    fn anchor(&mut self) -> Vec<bool> {
+        let grid = &*self;
+        let l = &grid.lattice;
+        let measured = par::map(l.len(), |i| {
+            let c = l.coordinates(i).map(|v| v as isize);
+            // The stencil must lie on the lattice.
+            let fits = (0..3).all(|a| l.dims[a] == 1 || (2..l.dims[a] as isize - 2).contains(&c[a]));
+            let at = |o: [i32; 3]| grid.at_clamped([0, 1, 2].map(|a| c[a] + o[a] as isize));
+            let along = |axis: usize, by: i32| at([0, 1, 2].map(|a| if a == axis { by } else { 0 }));
+            if fits { measured(l.spacing, f64::INFINITY, at, along) } else { None }
+        });
+        let mut held = vec![false; measured.len()];
+        for (i, distance) in measured.into_iter().enumerate() {
+            if let Some(distance) = distance {
+                (self.values[i], held[i]) = (distance, true);
+            }
+        }
+        held
     }
 
     fn check_lattice(&self, same: bool, operation: &'static str) -> Result<(), LevelSetError> {

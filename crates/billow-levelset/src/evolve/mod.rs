@@ -4,7 +4,9 @@
 //! variation diminishing Runge-Kutta. Every operation exists on dense and on sparse grids and gives the same values
 //! where both have samples.
 
+mod anchor;
 mod dense;
+mod rates;
 mod sparse;
 mod weno;
 

@@ -1,102 +1,168 @@
-//! Signs of a block's samples as bits.
+//! One bit per sample of a block, and the signs of a whole grid in that form.
+//!
+//! Bits run x fastest, then y, then z: one word holds a block of 4³, eight words (one per z) a block of 8³. Shifting
+//! a block's signs by one sample, with the neighbour's first layer moved in, shows at once for all cells of
+//! the block what one of their corners is.
 
 use crate::sparse::{FLAGS, INSIDE, SparseGrid};
+use billow_num::par;
 
-/// Words of a mask over the samples of a block: one for 4³, eight for 8³.
-pub(crate) const WORDS: usize = 8;
+/// Bits of a block with `W` words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mask<const W: usize>(pub(super) [u64; W]);
 
-/// One bit per sample of a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BlockMask(pub(crate) [u64; WORDS]);
+impl<const W: usize> Mask<W> {
+    pub(super) const NONE: Self = Self([0; W]);
+    const ALL: Self = Self([u64::MAX; W]);
 
-impl BlockMask {
+    /// Combines two masks bit by bit.
+    #[inline(always)]
+    pub(super) fn with(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|w| f(self.0[w], other.0[w])))
+    }
+
+    /// Number of bits set.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        self.0.iter().map(|w| w.count_ones()).sum()
+    }
+
     /// Number of bits set before bit `i`.
     #[inline]
-    pub(crate) fn rank(&self, i: usize) -> u32 {
+    pub(super) fn rank(&self, i: usize) -> u32 {
         let (word, bit) = (i / 64, i % 64);
         let whole: u32 = self.0[..word].iter().map(|w| w.count_ones()).sum();
         whole + (self.0[word] & ((1u64 << bit) - 1)).count_ones()
     }
 
-    pub(crate) fn count(&self) -> u32 {
-        self.0.iter().map(|w| w.count_ones()).sum()
-    }
-
-    /// Sets the F bits of the row (y, z).
-    #[inline]
-    pub(crate) fn set_row<const F: usize>(&mut self, y: usize, z: usize, bits: u32) {
-        let at = F * (y + F * z);
-        self.0[at / 64] |= u64::from(bits) << (at % 64);
-    }
-
     /// Calls `f` with the number of every bit set, ascending.
-    #[inline]
-    pub(crate) fn for_each<const F: usize>(&self, mut f: impl FnMut(usize)) {
-        for w in 0..F * F * F / 64 {
-            let mut bits = self.0[w];
+    #[inline(always)]
+    pub(super) fn for_each(&self, mut f: impl FnMut(usize)) {
+        for (w, &word) in self.0.iter().enumerate() {
+            let mut bits = word;
             while bits != 0 {
                 f(64 * w + bits.trailing_zeros() as usize);
                 bits &= bits - 1;
             }
         }
     }
-}
 
-/// Bit x of row (y, z): whether the sample is inside; F + 1 samples along each axis, the last from the neighbours.
-pub(crate) struct SignRows {
-    rows: [u32; 81],
-}
-
-impl SignRows {
-    pub(crate) fn new() -> Self {
-        Self { rows: [0; 81] }
-    }
-
-    #[inline]
-    pub(crate) fn row<const F: usize>(&self, y: usize, z: usize) -> u32 {
-        self.rows[y + (F + 1) * z]
-    }
-
-    /// Reads the signs of block `b` and its upper neighbours.
-    pub(crate) fn gather<const F: usize>(&mut self, grid: &SparseGrid, b: usize) {
-        let block = grid.blocks()[b];
-        for n in 0..8usize {
-            let up = [n & 1, n >> 1 & 1, n >> 2];
-            let slot =
-                if n == 0 { b as u32 } else { grid.slot(std::array::from_fn(|a| block[a] + up[a] as i32)) };
-            let range = |a: usize| if up[a] == 1 { F..F + 1 } else { 0..F };
-            for z in range(2) {
-                for y in range(1) {
-                    let bits = if slot >= FLAGS {
-                        if slot == INSIDE { u32::MAX } else { 0 }
-                    } else {
-                        let at = F * (y % F + F * (z % F));
-                        sign_bits::<F>(&grid.block(slot as usize)[at..at + F], up[0] == 1)
-                    };
-                    let row = &mut self.rows[y + (F + 1) * z];
-                    let keep = (1 << F) - 1;
-                    *row = if up[0] == 1 { *row & keep | (bits & 1) << F } else { bits & keep };
-                }
-            }
+    /// The bits whose coordinate along `axis` is 0.
+    #[inline(always)]
+    pub(super) fn first_layer<const F: usize>(axis: usize) -> Self {
+        match (F, axis) {
+            (4, 0) => Self([0x1111_1111_1111_1111; W]),
+            (4, 1) => Self([0x000F_000F_000F_000F; W]),
+            (4, _) => Self([0xFFFF; W]),
+            (_, 0) => Self([0x0101_0101_0101_0101; W]),
+            (_, 1) => Self([0xFF; W]),
+            _ => Self(std::array::from_fn(|w| if w == 0 { u64::MAX } else { 0 })),
         }
     }
 
-    /// Whether no cell of the block can hold surface.
-    pub(crate) fn uniform<const F: usize>(&self) -> bool {
-        let first = self.rows[0];
-        (first == 0 || first == (1 << (F + 1)) - 1)
-            && self.rows[..(F + 1) * (F + 1)].iter().all(|&r| r == first)
+    /// The bits one sample further along `axis`; those of `next`, the neighbour there, move in.
+    #[inline(always)]
+    pub(super) fn ahead<const F: usize>(self, next: Self, axis: usize) -> Self {
+        if F == 8 && axis == 2 {
+            return Self(std::array::from_fn(|w| if w + 1 < W { self.0[w + 1] } else { next.0[0] }));
+        }
+        let step = F.pow(axis as u32) as u32;
+        let back = step * (F as u32 - 1);
+        let first = Self::first_layer::<F>(axis).0[0];
+        // What moves below the first layer belongs to the row before.
+        self.with(next, |own, next| own >> step & !(first << back) | (next & first) << back)
     }
 }
 
+/// Which samples of a grid are inside, block by block. Zero counts as outside.
+pub(super) struct Signs<const W: usize>(Vec<Mask<W>>);
+
+impl<const W: usize> Signs<W> {
+    pub(super) fn of(grid: &SparseGrid) -> Self {
+        Self(par::map(grid.blocks().len(), |b| {
+            let values = grid.block(b);
+            Mask(std::array::from_fn(|w| pack(&values[64 * w..64 * (w + 1)])))
+        }))
+    }
+
+    #[inline]
+    fn of_slot(&self, slot: u32) -> Mask<W> {
+        match slot {
+            INSIDE => Mask::ALL,
+            slot if slot >= FLAGS => Mask::NONE,
+            slot => self.0[slot as usize],
+        }
+    }
+
+    /// The eight corners of all cells of a block whose upper neighbours are `near` (bits x, y, z; itself first).
+    #[inline]
+    pub(super) fn corners<const F: usize>(&self, near: &[u32; 8]) -> [Mask<W>; 8] {
+        let mut corner = near.map(|slot| self.of_slot(slot));
+        for axis in 0..3 {
+            // Corner n stands for the blocks ahead of n's zero bits too: after the last axis all are shifted.
+            let old = corner;
+            for n in (0..8).filter(|n| n >> axis & 1 == 1) {
+                corner[n] = old[n & !(1 << axis)].ahead::<F>(old[n], axis);
+            }
+        }
+        corner
+    }
+}
+
+/// Bit i: whether value i of 64 is below zero.
 #[inline]
-fn sign_bits<const F: usize>(row: &[f32], first_only: bool) -> u32 {
-    if first_only {
-        return u32::from(row[0] < 0.0);
+fn pack(values: &[f32]) -> u64 {
+    let mut word = 0;
+    for (byte, eight) in values.chunks_exact(8).enumerate() {
+        let bits = (0..8).fold(0u64, |bits, i| bits | u64::from(eight[i] < 0.0) << i);
+        word |= bits << (8 * byte);
     }
-    let mut bits = 0;
-    for x in 0..F {
-        bits |= u32::from(row[x] < 0.0) << x;
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bits ahead, one by one.
+    fn plain<const F: usize, const W: usize>(own: Mask<W>, next: Mask<W>, axis: usize) -> Mask<W> {
+        let mut out = Mask::NONE;
+        for i in 0..F * F * F {
+            let mut c = [i % F, i / F % F, i / (F * F)];
+            c[axis] += 1;
+            let from = if c[axis] == F { next } else { own };
+            c[axis] %= F;
+            let j = c[0] + F * (c[1] + F * c[2]);
+            out.0[i / 64] |= (from.0[j / 64] >> (j % 64) & 1) << (i % 64);
+        }
+        out
     }
-    bits
+
+    fn check<const F: usize, const W: usize>() {
+        let mut state = 7u64;
+        let mut noise = || {
+            Mask::<W>(std::array::from_fn(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state ^ state >> 29
+            }))
+        };
+        for _ in 0..50 {
+            let (own, next) = (noise(), noise());
+            for axis in 0..3 {
+                assert_eq!(own.ahead::<F>(next, axis), plain::<F, W>(own, next, axis), "{F} {axis}");
+            }
+            let mut seen = 0;
+            own.for_each(|i| {
+                assert_eq!(own.rank(i), seen);
+                seen += 1;
+            });
+            assert_eq!(own.count(), seen);
+        }
+    }
+
+    #[test]
+    fn shifted_blocks_show_the_next_samples() {
+        check::<4, 1>();
+        check::<8, 8>();
+    }
 }

@@ -4,8 +4,10 @@
 //! then its block's first number plus a count of bits, so blocks agree on shared vertices without talking to each
 //! other and the result is watertight across blocks.
 
+mod cell;
 mod masks;
 mod nets;
+mod plan;
 mod tets;
 
 pub use nets::surface_nets;
@@ -20,7 +22,7 @@ pub struct QuadMesh {
     /// Vertex positions [m].
     pub positions: Vec<Vec3>,
     /// Unit outward normals at the vertices [-].
-    pub normals: Vec<Vec3>,
+    pub normals: Vec<[f32; 3]>,
     /// Corner indices, counter-clockwise from outside.
     pub quads: Vec<[u32; 4]>,
 }
@@ -47,23 +49,5 @@ pub struct NormalMesh {
     /// The triangles.
     pub mesh: TriMesh,
     /// Unit outward normals at the vertices [-].
-    pub normals: Vec<Vec3>,
-}
-
-/// Hands out consecutive pieces of a slice.
-pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], n: usize) -> &'a mut [T] {
-    let (head, tail) = std::mem::take(rest).split_at_mut(n);
-    *rest = tail;
-    head
-}
-
-/// Running sums, one longer than the input; `None` if they exceed 32 bits.
-pub(crate) fn running_sums(counts: impl Iterator<Item = u32>) -> Option<Vec<u32>> {
-    let mut sums = vec![0u32];
-    let mut total = 0u32;
-    for c in counts {
-        total = total.checked_add(c)?;
-        sums.push(total);
-    }
-    Some(sums)
+    pub normals: Vec<[f32; 3]>,
 }

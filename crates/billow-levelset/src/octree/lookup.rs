@@ -1,6 +1,7 @@
 //! Point location with a remembered path ([Bri03] 6): coherent queries climb only as far as they must.
 
 use super::{LEAF, Octree};
+use crate::lattice::trilinear;
 use billow_num::Vec3;
 
 /// Deepest tree supported.
@@ -43,16 +44,8 @@ impl<'a> OctreeCursor<'a> {
         let s = ((u - Vec3::from(corner)) / edge).clamp(Vec3::ZERO, Vec3::ONE);
         let leaf = &tree.cells[self.path[self.level] as usize];
         let v = tree.corners[leaf.corners as usize].map(|n| tree.values[n as usize]);
-        let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
-        let lx: [f64; 4] = std::array::from_fn(|n| mix(v[2 * n], v[2 * n + 1], s.x));
-        let dx: [f64; 4] = std::array::from_fn(|n| v[2 * n + 1] - v[2 * n]);
-        let (l0, l1) = (mix(lx[0], lx[1], s.y), mix(lx[2], lx[3], s.y));
-        let gradient = Vec3::new(
-            mix(mix(dx[0], dx[1], s.y), mix(dx[2], dx[3], s.y), s.z),
-            mix(lx[1] - lx[0], lx[3] - lx[2], s.z),
-            l1 - l0,
-        );
-        (mix(l0, l1, s.z), gradient / (edge * finest))
+        let (value, gradient) = trilinear(v, s);
+        (value, gradient / (edge * finest))
     }
 
     /// Moves to the leaf that holds a cell of the finest level.

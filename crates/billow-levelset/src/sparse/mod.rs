@@ -18,7 +18,7 @@ pub use sample::Cursor;
 pub use track::TrackReport;
 
 pub(crate) use directory::{Directory, FLAGS};
-pub(crate) use stencil::{Box1, Cross3, REACH, Slab, update_by_slab};
+pub(crate) use stencil::{Box1, Box3, Cross3, REACH, Slab, update_by_slab};
 
 use crate::LevelSetError;
 use crate::collider::Collider;
@@ -36,7 +36,12 @@ pub struct SparseGrid {
     blocks: Vec<[i32; 3]>,
     /// Values block by block, x fastest within a block [m].
     values: Vec<f32>,
+    /// Lowest and highest coordinates of blocks.
+    extent: [[i32; 3]; 2],
 }
+
+/// The extent of no blocks.
+const NO_EXTENT: [[i32; 3]; 2] = [[i32::MAX; 3], [i32::MIN; 3]];
 
 /// Where samples are and how far from the surface they go.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +86,8 @@ impl SparseGrid {
     /// A grid in which everything is outside.
     pub fn empty(frame: Frame, layout: Layout) -> Result<Self, LevelSetError> {
         let directory = Directory::new(&layout, [0; 3], [0; 3]);
-        Ok(Self { frame: frame.validated()?, layout, directory, blocks: Vec::new(), values: Vec::new() })
+        let frame = frame.validated()?;
+        Ok(Self { frame, layout, directory, blocks: Vec::new(), values: Vec::new(), extent: NO_EXTENT })
     }
 
     /// The band around a collider's surface at time `t`, found by descending from its bounds.
@@ -228,17 +234,22 @@ impl SparseGrid {
     pub(crate) fn push_block(&mut self, block: [i32; 3]) -> usize {
         let far = self.far_value(self.directory.get(block));
         let b = self.blocks.len();
-        self.directory.set(block, b as u32);
-        self.blocks.push(block);
+        self.enter(block);
         self.values.resize(self.values.len() + self.layout.block.volume(), far);
         b
     }
 
     /// Adds a block with the given values. The block must not exist yet.
     pub(crate) fn push_block_with(&mut self, block: [i32; 3], values: &[f32]) {
+        self.enter(block);
+        self.values.extend_from_slice(values);
+    }
+
+    /// Notes a new block under the next number.
+    fn enter(&mut self, block: [i32; 3]) {
         self.directory.set(block, self.blocks.len() as u32);
         self.blocks.push(block);
-        self.values.extend_from_slice(values);
+        self.extent = widened(self.extent, block);
     }
 
     /// Flags an unpopulated block.
@@ -370,12 +381,14 @@ impl SparseGrid {
     /// Box around the existing blocks, in samples; `None` if there are none.
     pub fn sample_bounds(&self) -> Option<([i32; 3], [i32; 3])> {
         let f = self.edge() as i32;
-        let mut blocks = self.blocks.iter();
-        let first = *blocks.next()?;
-        let (lo, hi) = blocks.fold((first, first), |(lo, hi), b| {
-            (std::array::from_fn(|a| lo[a].min(b[a])), std::array::from_fn(|a| hi[a].max(b[a])))
-        });
-        Some((lo.map(|v| v * f), hi.map(|v| v * f + f - 1)))
+        let [lo, hi] = self.extent;
+        (!self.blocks.is_empty()).then(|| (lo.map(|v| v * f), hi.map(|v| v * f + f - 1)))
+    }
+
+    /// The point nearest to `x` of a box around all stored samples; `x` itself if there are none.
+    fn nearest_stored(&self, x: Vec3) -> Vec3 {
+        let Some((lo, hi)) = self.sample_bounds() else { return x };
+        x.clamp(self.frame.position(lo), self.frame.position(hi))
     }
 
     /// Box around the existing blocks [m].
@@ -409,6 +422,16 @@ impl SparseGrid {
             self.directory.set(self.blocks[b], b as u32);
         }
     }
+}
+
+/// The box `[lo, hi]` with `block` taken in.
+fn widened([lo, hi]: [[i32; 3]; 2], block: [i32; 3]) -> [[i32; 3]; 2] {
+    [std::array::from_fn(|a| lo[a].min(block[a])), std::array::from_fn(|a| hi[a].max(block[a]))]
+}
+
+/// Lowest and highest coordinates of blocks.
+fn extent_of(blocks: &[[i32; 3]]) -> [[i32; 3]; 2] {
+    blocks.iter().fold(NO_EXTENT, |extent, &block| widened(extent, block))
 }
 
 /// The 8³ blocks from `first` on.

@@ -2,6 +2,7 @@
 
 use super::{FLAGS, SparseGrid};
 use crate::collider::{Collider, Sample, unit_or_z};
+use crate::lattice::{slide, trilinear};
 use billow_geom::Aabb;
 use billow_num::Vec3;
 
@@ -69,35 +70,39 @@ impl<'a> Cursor<'a> {
     /// Trilinear value [m] and gradient [-].
     pub fn value_and_gradient(&mut self, x: Vec3) -> (f64, Vec3) {
         let (c, s) = self.corners(x);
-        let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
-        let lx: [f64; 4] = std::array::from_fn(|n| mix(c[2 * n], c[2 * n + 1], s.x));
-        let dx: [f64; 4] = std::array::from_fn(|n| c[2 * n + 1] - c[2 * n]);
-        let (ly0, ly1) = (mix(lx[0], lx[1], s.y), mix(lx[2], lx[3], s.y));
-        let gradient = Vec3::new(
-            mix(mix(dx[0], dx[1], s.y), mix(dx[2], dx[3], s.y), s.z),
-            mix(lx[1] - lx[0], lx[3] - lx[2], s.z),
-            ly1 - ly0,
-        );
-        (mix(ly0, ly1, s.z), gradient / self.grid.frame.spacing)
+        let (value, gradient) = trilinear(c, s);
+        (value, gradient / self.grid.frame.spacing)
     }
 }
 
 impl Collider for SparseGrid {
-    /// Trilinear in the band, ± the half width beyond: always the right sign, never more than the distance.
+    /// Trilinear in the band, ± the half width beyond it, and growing with the distance from the stored blocks:
+    /// always the right sign, never more than the distance.
     fn phi(&self, x: Vec3, _: f64) -> f64 {
-        Cursor::new(self).value(x)
+        let near = self.nearest_stored(x);
+        with_distance(Cursor::new(self).value(near), x - near)
     }
 
-    fn normal(&self, x: Vec3, _: f64) -> Vec3 {
-        unit_or_z(Cursor::new(self).value_and_gradient(x).1)
+    fn normal(&self, x: Vec3, t: f64) -> Vec3 {
+        self.sample(x, t).normal
     }
 
     fn sample(&self, x: Vec3, _: f64) -> Sample {
-        let (phi, gradient) = Cursor::new(self).value_and_gradient(x);
-        Sample { phi, normal: unit_or_z(gradient), velocity: Vec3::ZERO }
+        let near = self.nearest_stored(x);
+        let out = x - near;
+        let (value, gradient) = Cursor::new(self).value_and_gradient(near);
+        // The gradient of √(value² + out²).
+        let normal = if out == Vec3::ZERO { gradient } else { out + value * slide(gradient, out) };
+        Sample { phi: with_distance(value, out), normal: unit_or_z(normal), velocity: Vec3::ZERO }
     }
 
     fn bounds(&self, _: f64) -> Aabb {
         SparseGrid::bounds(self)
     }
+}
+
+/// φ at `out` from a box that holds all of the surface, with `value` at the nearest point of the box: seen from
+/// there, no point of the surface lies on the side of `out`, so squares add up to a lower bound.
+fn with_distance(value: f64, out: Vec3) -> f64 {
+    if value < 0.0 { value } else { value.hypot(out.length()) }
 }

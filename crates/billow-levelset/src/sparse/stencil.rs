@@ -2,7 +2,7 @@
 //!
 //! [`Cross3`] holds a block and three layers of its six face neighbours, as lines along each axis: slab `p` of
 //! axis `a` is all samples with coordinate `p − 3` along `a`, so a one-dimensional stencil combines whole slabs and
-//! the compiler turns it into vector code. [`Box1`] holds a block and one layer all around.
+//! the compiler turns it into vector code. [`Box1`] and [`Box3`] hold a block and one or three layers all around.
 
 use super::{FLAGS, SparseGrid};
 
@@ -57,6 +57,16 @@ impl Cross3 {
     }
 }
 
+impl Cross3 {
+    /// Value `by` samples (three at most) along `axis` from sample `i` of the block.
+    #[inline(always)]
+    pub(crate) fn value<const F: usize>(&self, i: usize, axis: usize, by: i32) -> f32 {
+        let c = [i % F, i / F % F, i / (F * F)];
+        let place = [c[1] + F * c[2], c[0] + F * c[2], c[0] + F * c[1]][axis];
+        self.slabs[axis][(c[axis] + REACH).wrapping_add_signed(by as isize)][place]
+    }
+}
+
 /// Copies the slab at coordinate `p` along `axis` out of a block.
 #[inline(always)]
 fn read_slab<const F: usize>(block: &[f32], axis: usize, p: usize, slab: &mut Slab) {
@@ -107,6 +117,13 @@ pub(crate) fn update_by_slab<const F: usize>(
     }
 }
 
+/// Number of sample `i` of a block within the padded box.
+#[inline(always)]
+pub(crate) fn padded<const F: usize>(i: usize) -> usize {
+    let (x, y, z) = (i % F, i / F % F, i / (F * F));
+    x + 1 + (F + 2) * (y + 1 + (F + 2) * (z + 1))
+}
+
 /// Samples of the largest box: 8 + 2 along each edge.
 const MAX_BOX: usize = 1000;
 
@@ -122,43 +139,92 @@ impl Box1 {
 
     /// Gathers block `b` of `grid` from `values`, which may differ from the grid's own.
     pub(crate) fn gather<const F: usize>(&mut self, grid: &SparseGrid, values: &[f32], b: usize) {
-        for n in 0..27 {
-            let side = [n % 3, n / 3 % 3, n / 9];
-            self.gather_part::<F>(grid, values, b, side);
-        }
+        gather_box::<F, 1>(&mut self.values, grid, values, b);
     }
 
-    /// Gathers only the block itself and the layers in the positive directions: what cells need.
-    pub(crate) fn gather_upper<const F: usize>(&mut self, grid: &SparseGrid, values: &[f32], b: usize) {
-        for n in 0..8 {
-            self.gather_part::<F>(grid, values, b, [1 + (n & 1), 1 + (n >> 1 & 1), 1 + (n >> 2)]);
-        }
-    }
-
-    /// Copies what the neighbour on one of the 27 sides (0 below, 1 here, 2 above) contributes.
+    /// Value at an offset of at most one sample along each axis from sample `i` of the block.
     #[inline(always)]
-    fn gather_part<const F: usize>(&mut self, grid: &SparseGrid, values: &[f32], b: usize, side: [usize; 3]) {
-        let block = grid.blocks[b];
-        let slot = if side == [1; 3] {
-            b as u32
-        } else {
-            grid.directory.get(std::array::from_fn(|a| block[a] + side[a] as i32 - 1))
-        };
-        // Range in the box, and the first sample of the neighbour it shows.
-        let range = |s: usize| [(0, 1, F - 1), (1, F + 1, 0), (F + 1, F + 2, 0)][s];
-        let [(x0, x1, fx), (y0, y1, fy), (z0, z1, fz)] = side.map(range);
-        let n = F * F * F;
-        for z in z0..z1 {
-            for y in y0..y1 {
-                let row = (F + 2) * (y + (F + 2) * z);
-                let to = &mut self.values[row + x0..row + x1];
-                if slot >= FLAGS {
-                    to.fill(grid.far_value(slot));
-                } else {
-                    let from = slot as usize * n + fx + F * (fy + y - y0 + F * (fz + z - z0));
-                    to.copy_from_slice(&values[from..from + x1 - x0]);
-                }
+    pub(crate) fn value<const F: usize>(&self, i: usize, offset: [i32; 3]) -> f32 {
+        let g = F as i32 + 2;
+        self.values
+            [padded::<F>(i).wrapping_add_signed((offset[0] + g * (offset[1] + g * offset[2])) as isize)]
+    }
+
+    /// Whether a face neighbour of sample `i` of the block has the other sign.
+    #[inline(always)]
+    pub(crate) fn crossed<const F: usize>(&self, i: usize) -> bool {
+        let p = padded::<F>(i);
+        let inside = self.values[p] < 0.0;
+        let differs = |q: usize| (self.values[q] < 0.0) != inside;
+        [1, F + 2, (F + 2) * (F + 2)].into_iter().any(|s| differs(p - s) || differs(p + s))
+    }
+}
+
+/// Samples of the largest wide box: 8 + 6 along each edge.
+const MAX_WIDE: usize = 2744;
+
+/// A block and three layers of samples all around, x fastest, (F + 6)³ of them.
+pub(crate) struct Box3 {
+    pub(crate) values: [f32; MAX_WIDE],
+}
+
+impl Box3 {
+    pub(crate) fn new() -> Self {
+        Self { values: [0.0; MAX_WIDE] }
+    }
+
+    /// Gathers block `b` of `grid` from `values`, which may differ from the grid's own.
+    pub(crate) fn gather<const F: usize>(&mut self, grid: &SparseGrid, values: &[f32], b: usize) {
+        gather_box::<F, REACH>(&mut self.values, grid, values, b);
+    }
+
+    /// Distances between neighbours along x, y and z.
+    #[inline(always)]
+    pub(crate) fn strides<const F: usize>() -> [usize; 3] {
+        let g = F + 2 * REACH;
+        [1, g, g * g]
+    }
+
+    /// Number of sample `i` of the block within the box.
+    #[inline(always)]
+    pub(crate) fn index<const F: usize>(i: usize) -> usize {
+        let [x, y, z] = Self::strides::<F>();
+        (i % F + REACH) * x + (i / F % F + REACH) * y + (i / (F * F) + REACH) * z
+    }
+}
+
+/// Copies a block and `R` layers around it, (F + 2R)³ values.
+fn gather_box<const F: usize, const R: usize>(to: &mut [f32], grid: &SparseGrid, values: &[f32], b: usize) {
+    let (g, n) = (F + 2 * R, F * F * F);
+    let block = grid.blocks[b];
+    // First place in the box, how many, and the first sample of the neighbour shown: below, here and above.
+    let ranges = [(0, R, F - R), (R, F, 0), (R + F, R, 0)];
+    for side in 0..27 {
+        let side = [side % 3, side / 3 % 3, side / 9];
+        let slot = grid.directory.get(std::array::from_fn(|a| block[a] + side[a] as i32 - 1));
+        let from =
+            if slot < FLAGS { Some(&values[slot as usize * n..(slot as usize + 1) * n]) } else { None };
+        let far = grid.far_value(slot);
+        let [(x, _, fx), (y0, ny, fy), (z0, nz, fz)] = side.map(|s| ranges[s]);
+        for z in 0..nz {
+            for y in 0..ny {
+                let to = &mut to[x + g * (y0 + y + g * (z0 + z))..];
+                let from = from.map(|v| &v[fx + F * (fy + y + F * (fz + z))..]);
+                if side[0] == 1 { copy::<F>(to, from, far) } else { copy::<R>(to, from, far) }
             }
         }
+    }
+}
+
+/// Copies `N` values, or `far` where there are none; the known length makes it a few moves.
+#[inline(always)]
+fn copy<const N: usize>(to: &mut [f32], from: Option<&[f32]>, far: f32) {
+    match from {
+        Some(from) => {
+            for (to, from) in to[..N].iter_mut().zip(&from[..N]) {
+                *to = *from;
+            }
+        }
+        None => to[..N].fill(far),
     }
 }

@@ -4,6 +4,7 @@
 //! changed are swept again, as in domain decomposition. All blocks of a round see the values before the round, so
 //! the result does not depend on the number of threads. Magnitudes only fall.
 
+use super::stencil::padded;
 use super::{Box1, SparseGrid};
 use crate::eikonal::first_order;
 use billow_num::par;
@@ -100,13 +101,6 @@ impl SparseGrid {
         });
         values
     }
-}
-
-/// Number of sample `i` of a block within the padded box.
-#[inline(always)]
-fn padded<const F: usize>(i: usize) -> usize {
-    let (x, y, z) = (i % F, i / F % F, i / (F * F));
-    x + 1 + (F + 2) * (y + 1 + (F + 2) * (z + 1))
 }
 
 /// Distance of a sample with a neighbour of the other sign, the far value for others.

@@ -4,7 +4,7 @@
 //! values. Where the border of a block is well inside the band and its neighbour is missing, the neighbour is
 //! allocated and filled by sweeping; existing blocks are its boundary conditions and are not changed.
 
-use super::{FLAGS, INSIDE, OUTSIDE, SparseGrid};
+use super::{FLAGS, INSIDE, OUTSIDE, SparseGrid, extent_of};
 use billow_num::par;
 
 /// What [`SparseGrid::track`] did.
@@ -108,6 +108,9 @@ impl SparseGrid {
         let released = self.blocks.len() - kept;
         self.blocks.truncate(kept);
         self.values.truncate(kept * n);
+        if released > 0 {
+            self.extent = extent_of(&self.blocks);
+        }
         released
     }
 }

@@ -34,7 +34,7 @@ fn volume_and_area_converge_to_second_order_and_normals_point_out() {
             (|g: &SparseGrid| {
                 let q = surface_nets(g).unwrap();
                 (q.triangulated(), q.normals)
-            }) as fn(&SparseGrid) -> (TriMesh, Vec<Vec3>),
+            }) as fn(&SparseGrid) -> (TriMesh, Vec<[f32; 3]>),
         ),
         ("tets", |g| {
             let m = marching_tets(g).unwrap();
@@ -48,6 +48,8 @@ fn volume_and_area_converge_to_second_order_and_normals_point_out() {
                 let (mesh, normals) = extract(&grid);
                 assert_watertight(&mesh);
                 for (p, n) in mesh.positions.iter().zip(&normals) {
+                    let n = Vec3::from(n.map(f64::from));
+                    assert!((n.length() - 1.0).abs() < 1e-6);
                     assert!(torus().phi(*p, 0.0).abs() < 0.3 * h);
                     assert!(n.dot(torus().normal(*p, 0.0)) > 0.95, "{name}: {n}");
                 }

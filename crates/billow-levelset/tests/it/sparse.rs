@@ -130,6 +130,32 @@ fn memory_grows_no_faster_than_the_documents_exponent() {
 }
 
 #[test]
+fn far_from_the_surface_phi_is_a_useful_lower_bound() {
+    let torus = Torus::new(Vec3::new(0.1, 0.0, 0.05), Vec3::new(0.1, 0.2, 1.0), 0.5, 0.2).unwrap();
+    for layout in layouts() {
+        let grid = SparseGrid::of_collider(frame(0.03), layout, &torus, 0.0).unwrap();
+        let mut random = Random(23);
+        for _ in 0..3000 {
+            // From inside the bounds to fifty times as far.
+            let x = random.point(1.0) * 50f64.powf(random.unit());
+            let (s, want) = (grid.sample(x, 0.0), torus.phi(x, 0.0));
+            assert_eq!(s.phi, grid.phi(x, 0.0));
+            assert!(
+                (s.phi < 0.0) == (want < 0.0) || want.abs() < 2e-3,
+                "{layout:?} at {x}: {} {want}",
+                s.phi
+            );
+            assert!(s.phi.abs() < want.abs() + 2e-3, "{layout:?} at {x}: {} {want}", s.phi);
+            if want > 3.0 {
+                assert!(s.phi > 0.7 * want, "{layout:?} at {x}: {} {want}", s.phi);
+                assert!(s.normal.dot(torus.normal(x, 0.0)) > 0.9, "{layout:?} at {x}: {}", s.normal);
+            }
+            assert!((s.normal.length() - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
 fn bad_frames_are_refused() {
     let bad = |spacing, half_width| {
         SparseGrid::empty(Frame { spacing, half_width, ..frame(0.1) }, Layout::default())

@@ -70,6 +70,25 @@ impl VdbGrid<f32> {
         Ok(grid)
     }
 
+    /// The inside of a level set as a fog volume: density 0 at the surface, rising to 1 at the half width inside.
+    pub fn fog_of_level_set(name: &str, level_set: &SparseGrid) -> Self {
+        let mut fog = Self::from_level_set(name, level_set);
+        let far = fog.background;
+        for leaf in &mut fog.leaves {
+            leaf.active = [0; 8];
+            for (i, v) in leaf.values.iter_mut().enumerate() {
+                *v = (-*v / far).clamp(0.0, 1.0);
+                leaf.active[i / 64] |= u64::from(*v > 0.0) << (i % 64);
+            }
+        }
+        fog.leaves.retain(|leaf| leaf.active != [0; 8]);
+        for tile in &mut fog.tiles {
+            (tile.value, tile.active) = (1.0, true);
+        }
+        (fog.class, fog.background) = (VdbClass::FogVolume, 0.0);
+        fog
+    }
+
     /// A fog volume of a dense grid; zeros are left out.
     pub fn from_grid(name: &str, grid: &Grid) -> Self {
         let mut leaves: BTreeMap<[i32; 3], VdbLeaf<f32>> = BTreeMap::new();

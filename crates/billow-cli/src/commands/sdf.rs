@@ -81,7 +81,7 @@ fn check(args: &SdfArgs) -> Result<(), Failure> {
             "give the voxels along the mesh's longest side, 256 say",
         ));
     }
-    if !(args.half_width >= 2.0) {
+    if args.half_width.is_nan() || args.half_width < 2.0 {
         return Err(Failure::bad_input(
             format!("a band of {} voxels is too narrow", args.half_width),
             "give --half-width at least 2; level-set tools expect 3",

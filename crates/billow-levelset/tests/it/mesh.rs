@@ -133,6 +133,8 @@ fn leaky_meshes_are_closed_by_votes_and_say_how_leaky_they_are() {
         let (grid, report) = mesh_to_sparse(&leaky, &MeshToSdf::with_spacing(h)).unwrap();
         assert_eq!((report.method, report.open_edges), (SignMethod::Votes, 3 * missing));
         assert!(report.split_votes > 0 && report.leakiness() < 0.05, "{report:?}");
+        // Holes several samples wide are closed by membranes, and counted.
+        assert!(h > 0.02 || report.leak_edges > missing, "{report:?}");
         let mut random = Random(12);
         let (mut wrong, mut all) = (0, 0);
         for _ in 0..20_000 {

@@ -172,6 +172,8 @@ fn reinitialisation_restores_distances_and_keeps_the_surface() {
     });
     println!("reinitialisation: {errors:?}");
     assert!(errors[1][1] < 0.03 * 0.02 && errors[0][0] / errors[1][0] > 2.0, "{errors:?}");
+    // Holding the measured samples keeps the mean error to a thousandth of the spacing.
+    assert!(errors[1][0] < 0.001 * 0.02, "{errors:?}");
     let mut dense = ScalarGrid::sampled(cube(0.05), |x| ball.phi(x, 0.0) * (1.3 + 0.5 * x.x)).unwrap();
     dense.reinitialise(&Reinit { steps: 20, ..Reinit::default() }).unwrap();
     for (i, v) in dense.values.iter().enumerate() {

@@ -29,15 +29,26 @@ pub(crate) struct Watch {
     pub(crate) nodes: [u32; 4],
     /// Distance that must not be undercut [m].
     pub(crate) separation: f64,
-    /// Unit vector from the second element to the first where they are nearest at the start of the step [-].
+    /// Distance at the start of the step [m].
+    distance: f64,
+    /// Unit vector from the second element to the first where they are nearest then [-].
     normal: Vec3,
 }
 
 impl Watch {
+    /// One node of each element.
+    pub(crate) fn ends(&self) -> (u32, u32) {
+        self.kind.ends(&self.nodes)
+    }
+
     /// When and how the pair would come too close while its nodes move from `x0` to `x1`.
     pub(crate) fn meet(&self, x0: &[Vec3], x1: &[Vec3]) -> Option<Hit> {
         let [from, to] = [x0, x1].map(|x| self.nodes.map(|i| x[i as usize]));
-        if self.kind.keep_apart(self.normal, &from, &to, self.separation) {
+        let way = std::array::from_fn(|k| to[k] - from[k]);
+        let room = self.distance * (1.0 - 1e-9) - self.separation;
+        if room > 0.0 && self.kind.approach2(&way) < room * room
+            || self.kind.keep_apart(self.normal, &from, &to, self.separation)
+        {
             return None;
         }
         self.kind.meet(&from, &to, self.separation)
@@ -60,6 +71,14 @@ impl Kind {
             Self::VertexFace => (nodes[0], nodes[1]),
             Self::EdgeEdge => (nodes[0], nodes[2]),
         }
+    }
+
+    /// The nodes of the first and of the second element.
+    fn split(self, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
+        nodes.split_at(match self {
+            Self::VertexFace => 1,
+            Self::EdgeEdge => 2,
+        })
     }
 
     /// The nearest points of the elements when their nodes are at `x`, and their distance [m].
@@ -127,8 +146,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) x0: &'a [Vec3],
     /// Planned positions at its end [m].
     pub(crate) x1: &'a [Vec3],
-    /// How far a node may end from its plan before its neighbourhood is searched again [m].
-    pub(crate) slack: f64,
+    /// How far each node may end from its plan before its neighbourhood is searched again [m].
+    pub(crate) slack: &'a [f64],
+    /// Whether contacts are wanted, besides pairs to watch.
+    pub(crate) contacts: bool,
     /// Smallest distance as a fraction of the thickness [-].
     pub(crate) separation: f64,
 }
@@ -238,7 +259,12 @@ impl Plan<'_> {
     /// Boxes of some nodes at both ends of the step and what to grow them by: half the thickness and the slack.
     fn leaf<const N: usize>(&self, surface: &Surface, nodes: [u32; N]) -> ([Aabb; 2], f64) {
         let around = |x: &[Vec3]| nodes.iter().fold(Aabb::EMPTY, |b, &i| b.with(x[i as usize]));
-        ([around(self.x0), around(self.x1)], 0.5 * surface.thickness(nodes[0]) + self.slack)
+        ([around(self.x0), around(self.x1)], 0.5 * surface.thickness(nodes[0]) + self.slack(&nodes))
+    }
+
+    /// The largest slack of some nodes [m].
+    fn slack(&self, nodes: &[u32]) -> f64 {
+        nodes.iter().fold(0.0, |most, i| self.slack[*i as usize].max(most))
     }
 
     fn grown<const N: usize>(&self, surface: &Surface, nodes: [u32; N]) -> [Aabb; 2] {
@@ -273,10 +299,12 @@ impl Plan<'_> {
         None
     }
 
-    /// The farthest two elements can approach: the largest relative displacement of their nodes, slack included [m].
-    fn approach(&self, kind: Kind, nodes: [u32; 4]) -> f64 {
+    /// The farthest two elements are planned to approach, the largest relative displacement of their nodes, and how much
+    /// farther they may [m].
+    fn approach(&self, kind: Kind, nodes: [u32; 4]) -> (f64, f64) {
         let way = nodes.map(|i| self.x1[i as usize] - self.x0[i as usize]);
-        kind.approach2(&way).sqrt() + 2.0 * self.slack
+        let (first, second) = kind.split(&nodes);
+        (kind.approach2(&way).sqrt(), self.slack(first) + self.slack(second))
     }
 }
 
@@ -287,14 +315,14 @@ impl Found {
         }
         self.candidates += 1;
         let [xp, xa, xb, xc] = [p, a, b, c].map(|i| plan.x0[i as usize]);
-        let (gap, reach) = (surface.gap(p, a), plan.approach(Kind::VertexFace, [p, a, b, c]));
+        let (gap, (way, slack)) = (surface.gap(p, a), plan.approach(Kind::VertexFace, [p, a, b, c]));
         // Far from the plane of the triangle is far from the triangle.
-        let limit = gap.max(reach + plan.separation * gap);
+        let limit = gap.max(way) + slack;
         if beyond_plane(xb - xa, xc - xa, xp - xa, limit) {
             return;
         }
         let (contact, distance) = Kind::VertexFace.nearest([p, a, b, c], [xp, xa, xb, xc]);
-        self.keep(surface, plan, Kind::VertexFace, contact, [distance, gap, reach]);
+        self.keep(surface, plan, Kind::VertexFace, contact, [distance, gap, way, slack]);
     }
 
     fn edge_edge(&mut self, surface: &Surface, plan: Plan<'_>, [a, b]: [u32; 2], [c, d]: [u32; 2]) {
@@ -303,14 +331,14 @@ impl Found {
         }
         self.candidates += 1;
         let [xa, xb, xc, xd] = [a, b, c, d].map(|i| plan.x0[i as usize]);
-        let (gap, reach) = (surface.gap(a, c), plan.approach(Kind::EdgeEdge, [a, b, c, d]));
+        let (gap, (way, slack)) = (surface.gap(a, c), plan.approach(Kind::EdgeEdge, [a, b, c, d]));
         // The distance of the lines bounds that of the edges.
-        let limit = gap.max(reach + plan.separation * gap);
+        let limit = gap.max(way) + slack;
         if beyond_plane(xb - xa, xd - xc, xa - xc, limit) {
             return;
         }
         let (contact, distance) = Kind::EdgeEdge.nearest([a, b, c, d], [xa, xb, xc, xd]);
-        self.keep(surface, plan, Kind::EdgeEdge, contact, [distance, gap, reach]);
+        self.keep(surface, plan, Kind::EdgeEdge, contact, [distance, gap, way, slack]);
     }
 
     fn keep(
@@ -319,24 +347,27 @@ impl Found {
         plan: Plan<'_>,
         kind: Kind,
         contact: Contact,
-        [distance, gap, reach]: [f64; 3],
+        [distance, gap, way, slack]: [f64; 4],
     ) {
         let (first, second) = kind.ends(&contact.nodes);
-        if distance < gap {
+        if !plan.contacts {
+            // Only what may meet.
+        } else if distance < gap {
             if contact.normal != Vec3::ZERO {
                 let friction = surface.friction(first, second);
                 self.touches.push(Touch { contact, gap, friction });
             }
-        } else if distance <= reach - 2.0 * plan.slack + gap {
+        } else if distance <= way + gap {
             self.touches.extend(plan.coming(surface, kind, contact, distance, gap));
         }
         let separation = plan.separation * gap;
-        if distance <= reach + separation {
+        if distance <= way + slack + separation {
             // Elements that start closer than the usual separation keep half of what they have.
             self.watches.push(Watch {
                 kind,
                 nodes: contact.nodes,
                 separation: separation.min(0.5 * distance),
+                distance,
                 normal: contact.normal,
             });
         }

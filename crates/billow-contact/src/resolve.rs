@@ -12,8 +12,9 @@ use billow_geom::ccd::Hit;
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
-/// Part of the thickness by which a node may leave its plan before its neighbourhood is searched again.
+/// Part of the thickness, and of its way, by which a node may leave its plan before its neighbourhood is searched again.
 const SLACK: f64 = 0.25;
+const SLACK_OF_WAY: f64 = 0.1;
 
 /// When more than one node in this many strayed, everything is searched again instead of around each.
 const MANY: usize = 50;
@@ -30,6 +31,8 @@ pub struct Workspace {
     x1: Vec<Vec3>,
     /// End positions the search was last made for.
     planned: Vec<Vec3>,
+    /// How far a node may end from its plan [m].
+    slack: Vec<f64>,
     /// The round in which a node last changed.
     changed: Vec<u32>,
     zones: Zones,
@@ -51,6 +54,13 @@ pub struct Step<'a> {
 struct Collision {
     watch: Watch,
     hit: Hit,
+}
+
+impl Collision {
+    /// The pair as it meets.
+    fn contact(&self) -> Contact {
+        Contact { nodes: self.watch.nodes, weights: self.hit.weights, normal: self.hit.normal }
+    }
 }
 
 /// Corrects the mid-step velocities `v` so that the step is free of collisions.
@@ -126,17 +136,14 @@ impl<'a> Pipeline<'a> {
             // To be tested again even if the solver leaves them as they are.
             watch.nodes.iter().for_each(|i| x1[*i as usize] = Vec3::NAN);
         }
-        touches.extend(collisions.iter().map(|Collision { watch, hit }| {
-            let contact = Contact { nodes: watch.nodes, weights: hit.weights, normal: hit.normal };
-            let (first, second) = watch.kind.ends(&watch.nodes);
-            let gap = self.surface.gap(first, second).min(contact.relative(x).dot(contact.normal));
-            Touch { contact, gap, friction: self.surface.friction(first, second) }
-        }));
-        let fast = collisions.iter().any(|Collision { watch, hit }| {
-            let contact = Contact { nodes: watch.nodes, weights: hit.weights, normal: hit.normal };
-            let (first, second) = watch.kind.ends(&watch.nodes);
-            -contact.relative(v).dot(hit.normal) * self.step.dt > self.surface.gap(first, second)
-        });
+        let mut fast = false;
+        for collision in &collisions {
+            let (contact, (first, second)) = (collision.contact(), collision.watch.ends());
+            let gap = self.surface.gap(first, second);
+            fast |= -contact.relative(v).dot(contact.normal) * self.step.dt > gap;
+            let gap = gap.min(contact.relative(x).dot(contact.normal));
+            touches.push(Touch { contact, gap, friction: self.surface.friction(first, second) });
+        }
         if fast {
             repulsions.prepare(touches, self.surface.inverse_masses());
         }
@@ -157,22 +164,21 @@ impl Pipeline<'_> {
         self.work.x1.resize(n, Vec3::ZERO);
         par::fill(&mut self.work.x1, |i| x[i] + v[i] * dt);
         self.work.planned.clone_from(&self.work.x1);
+        let thinnest = self.surface.bodies().iter().filter(|b| b.dynamic).map(|b| b.thickness);
+        let least = SLACK * thinnest.fold(f64::INFINITY, f64::min).min(1.0);
+        self.work.slack.resize(n, 0.0);
+        par::fill(&mut self.work.slack, |i| least + SLACK_OF_WAY * dt * v[i].length());
         self.work.changed.clear();
         self.work.changed.resize(n, 0);
         self.work.zones.reset(n);
     }
 
-    fn slack(&self) -> f64 {
-        let thinnest = self.surface.bodies().iter().filter(|b| b.dynamic).map(|b| b.thickness);
-        SLACK * thinnest.fold(f64::INFINITY, f64::min).min(1.0)
-    }
-
     /// Contacts at the start of the step and pairs to watch during it.
     fn search(&mut self) {
-        let slack = self.slack();
-        let Workspace { search, found, touches, watches, planned, .. } = &mut *self.work;
+        let Workspace { search, found, touches, watches, planned, slack, .. } = &mut *self.work;
         let search = search.get_or_insert_with(|| Search::new(self.surface));
-        let plan = Plan { x0: self.step.x, x1: planned, slack, separation: self.config.separation };
+        let separation = self.config.separation;
+        let plan = Plan { x0: self.step.x, x1: planned, slack, separation, contacts: true };
         search.all(self.surface, plan, found);
         touches.clear();
         watches.clear();
@@ -209,8 +215,7 @@ impl Pipeline<'_> {
     /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.
     fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32) {
         let Step { x, dt, .. } = self.step;
-        let slack = self.slack();
-        let Workspace { x1, planned, changed, search, found, watches, .. } = &mut *self.work;
+        let Workspace { x1, planned, slack, changed, search, found, watches, .. } = &mut *self.work;
         let mut strayed = Vec::new();
         for &i in moved {
             let k = i as usize;
@@ -218,14 +223,14 @@ impl Pipeline<'_> {
             if end != x1[k] {
                 x1[k] = end;
                 changed[k] = round;
-                if end.distance_squared(planned[k]) > slack * slack {
+                if end.distance_squared(planned[k]) > slack[k] * slack[k] {
                     planned[k] = end;
                     strayed.push(i);
                 }
             }
         }
         let Some(search) = search else { return };
-        let plan = Plan { x0: x, x1: planned, slack, separation: self.config.separation };
+        let plan = Plan { x0: x, x1: planned, slack, separation: self.config.separation, contacts: false };
         if strayed.len() > planned.len() / MANY {
             search.all(self.surface, plan, found);
             watches.clear();
@@ -274,13 +279,13 @@ impl Pipeline<'_> {
     fn push_apart(&self, collisions: &[Collision], v: &mut [Vec3]) -> Vec<u32> {
         let inverse_masses = self.surface.inverse_masses();
         let mut moved = Vec::with_capacity(4 * collisions.len());
-        for Collision { watch, hit } in collisions {
-            let contact = Contact { nodes: watch.nodes, weights: hit.weights, normal: hit.normal };
+        for collision in collisions {
+            let (contact, watch) = (collision.contact(), &collision.watch);
             let compliance = contact.compliance(inverse_masses);
             if compliance == 0.0 {
                 continue;
             }
-            let (first, second) = watch.kind.ends(&watch.nodes);
+            let (first, second) = watch.ends();
             let relative = contact.relative(v);
             let approach = relative.dot(contact.normal);
             let tangential = relative - contact.normal * approach;
@@ -319,7 +324,7 @@ impl Pipeline<'_> {
     }
 
     fn unresolved(&self, Collision { watch, hit }: &Collision) -> Unresolved {
-        let (first, second) = watch.kind.ends(&watch.nodes);
+        let (first, second) = watch.ends();
         let at = |i: u32| self.step.x[i as usize].lerp(self.work.x1[i as usize], hit.toi);
         let positive = (0..4).filter(|&k| hit.weights[k] > 0.0);
         Unresolved {

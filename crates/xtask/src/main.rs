@@ -7,6 +7,7 @@
 
 mod arch;
 mod bench_ccd;
+mod bench_cloth;
 mod bench_levelset;
 mod bench_render;
 mod coverage;
@@ -25,6 +26,8 @@ cargo xtask COMMAND
   tidy        look for unfinished markers, overlong files and links that lead nowhere
   check       all of the above
   bench ccd   time collision detection beside PyPI's ipctk, if that is installed
+  bench cloth [NODES [FRAMES [SCENE...]]] | scaling
+              time cloth beside Blender's, if python3 has PyPI's bpy; or ours alone at several resolutions
   bench render [PYTHON]
               time the path tracer beside Blender's Cycles; PYTHON is an interpreter that has PyPI's bpy
   page        check the viewer's page with TypeScript (needs npm)
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         .all(|ok| ok),
         ["bench", ..] if cfg!(debug_assertions) => again_in_release(&args),
         ["bench", "ccd", ..] => finished(bench_ccd::run(&args[2..])),
+        ["bench", "cloth", rest @ ..] => finished(bench_cloth::run(rest)),
         ["bench", "levelset", rest @ ..] => finished(bench_levelset::run(rest)),
         ["bench", "render", rest @ ..] => finished(bench_render::run(rest.first().unwrap_or(&"python3"))),
         _ => {

@@ -34,8 +34,6 @@ pub(super) struct Work<const W: usize, const E: usize> {
     pub(super) marks: Marks<W, E>,
     /// Number of its first vertex.
     pub(super) vertex: u32,
-    /// Number of its first face.
-    face: u32,
 }
 
 /// All blocks with surface.
@@ -89,7 +87,7 @@ impl<const W: usize, const E: usize> Plan<W, E> {
                 if any != all {
                     let cells = any.with(all, |any, all| any & !all);
                     let marks = mark(cells, &corner, &near);
-                    out.push(Work { block: b as u32, near, marks, vertex: 0, face: 0 });
+                    out.push(Work { block: b as u32, near, marks, vertex: 0 });
                 }
             }
         });
@@ -97,7 +95,7 @@ impl<const W: usize, const E: usize> Plan<W, E> {
         let (mut vertices, mut faces) = (0u32, 0u32);
         for (w, work) in works.iter_mut().enumerate() {
             work_of[work.block as usize] = w as u32;
-            (work.vertex, work.face) = (vertices, faces);
+            work.vertex = vertices;
             let (Some(v), Some(f)) =
                 (vertices.checked_add(work.marks.vertices), faces.checked_add(work.marks.faces))
             else {

@@ -305,4 +305,17 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_block_in_a_flagged_group_leaves_the_rest_of_the_group_flagged() {
+        for coarse in [Coarse::Dense, Coarse::Hashed] {
+            let layout = Layout { block: BlockSize::Four, coarse, third_level: true };
+            let mut directory = Directory::new(&layout, [0; 3], [16; 3]);
+            directory.set_group_flag([1, 0, 0], INSIDE);
+            directory.set([9, 2, 3], 5);
+            assert_eq!(directory.get([9, 2, 3]), 5);
+            assert_eq!(directory.get([15, 7, 7]), INSIDE, "{coarse:?}");
+            assert_eq!(directory.get([7, 2, 3]), OUTSIDE);
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) fn collide(
     backward: bool,
 ) -> u64 {
     let same = |s: &Found, t: &Found| (s.contact.a, s.contact.b) == (t.contact.a, t.contact.b);
-    let mut work = |pair: &[Found]| collide_pair(search, pair, motions, kick);
+    let mut work = |pair: &[Found]| collide_pair(search, pair, motions, kick, PATIENCE * pair.len());
     if backward {
         found.chunk_by(same).rev().map(&mut work).sum()
     } else {
@@ -29,8 +29,14 @@ pub(crate) fn collide(
     }
 }
 
-/// Works off one pair.
-fn collide_pair(search: &Search<'_>, pair: &[Found], motions: &mut [Motion], kick: f64) -> u64 {
+/// Works off one pair with at most `most` impulses.
+pub(crate) fn collide_pair(
+    search: &Search<'_>,
+    pair: &[Found],
+    motions: &mut [Motion],
+    kick: f64,
+    most: usize,
+) -> u64 {
     let Search { model, state, dt, .. } = *search;
     let [a, b] = [pair[0].contact.a, pair[0].contact.b];
     let [sa, sb] = [a, b].map(|i| &model.bodies[i as usize].surface);
@@ -49,7 +55,7 @@ fn collide_pair(search: &Search<'_>, pair: &[Found], motions: &mut [Motion], kic
         })
         .collect();
     let mut impulses = 0;
-    for _ in 0..PATIENCE * pair.len() {
+    for _ in 0..most {
         let [ma, mb] = both(motions, a, b);
         // Places that separate, or that the step does not reach, are done with.
         let mut deepest: Option<(f64, usize)> = None;

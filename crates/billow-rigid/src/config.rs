@@ -2,9 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How a step resolves contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Method {
+    /// Contacts found once, impulses carried from step to step, shock propagation that is remembered. The default.
+    #[default]
+    Persistent,
+    /// The sequence of [Gue06] 2.11: contacts found anew in every sweep, impulses gradual and forgotten.
+    Document,
+}
+
+/// How the collisions of a pair go on after the first impulse ([Gue06] 2.6). Used by [`Method::Document`]; the default
+/// method searches again after every pass over all pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CollisionGeometry {
+    /// The places found first serve until all of them have separated once. The default.
+    #[default]
+    Lagged,
+    /// The pair is moved and searched again after each impulse.
+    Reevolved,
+}
+
 /// Settings of [`crate::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
+    /// How contact is resolved.
+    pub method: Method,
+    /// How collisions of a pair go on.
+    pub collision_geometry: CollisionGeometry,
     /// Passes of collision over all pairs, 1 to 100. More let a shock travel farther within one step.
     pub collision_passes: u32,
     /// Sweeps over all contacts, 1 to 1000. More resolve weight better.
@@ -31,6 +56,8 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            method: Method::Persistent,
+            collision_geometry: CollisionGeometry::Lagged,
             collision_passes: 5,
             contact_sweeps: 4,
             visits: 10_000,
@@ -42,5 +69,13 @@ impl Default for Config {
             turn: 0.25,
             parts: 8,
         }
+    }
+}
+
+impl Config {
+    /// What the documents ran their examples with: [`Method::Document`], 5 passes of collision, 10 sweeps of contact,
+    /// one of shock propagation ([Gue06] 2.12).
+    pub fn published() -> Self {
+        crate::document::published()
     }
 }

@@ -187,6 +187,50 @@ impl Search<'_> {
     }
 }
 
+/// A search that looks at one pair at a time, with the velocities of the moment.
+pub(crate) struct Pairwise<'a> {
+    pub(crate) search: &'a Search<'a>,
+    pub(crate) pairs: Vec<[u32; 2]>,
+    trial: Vec<Motion>,
+    predicted: Vec<Pose>,
+    boxes: Vec<Aabb>,
+    scratch: Scratch,
+}
+
+impl<'a> Search<'a> {
+    /// Prepares a pairwise search over the pairs that may meet when forces act for `kick`.
+    pub(crate) fn pairwise(&'a self, motions: &[Motion], kick: f64, live: &[bool]) -> Pairwise<'a> {
+        let (mut trial, mut predicted, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        crate::persistent::kicked(self, kick, motions, &mut trial);
+        self.predict(&trial, &mut predicted);
+        let boxes = self.pairs(&predicted, live, &mut pairs);
+        Pairwise { search: self, pairs, trial, predicted, boxes, scratch: Scratch::default() }
+    }
+}
+
+impl Pairwise<'_> {
+    /// Contacts of one pair when forces act on the present velocities for `kick`.
+    pub(crate) fn of(&mut self, motions: &[Motion], pair: [u32; 2], kick: f64) -> Vec<Found> {
+        for i in pair.map(|i| i as usize) {
+            self.trial[i] = motions[i];
+            if motions[i].inverse_mass > 0.0 {
+                self.trial[i].v += self.search.model.gravity * kick;
+            }
+            self.predicted[i] = self.search.pose_at(&self.trial, i, self.search.dt);
+        }
+        let mut found = Vec::new();
+        let at = (self.trial.as_slice(), self.predicted.as_slice(), self.boxes.as_slice());
+        self.search.contacts_of(at, pair, (&mut None, &mut self.scratch), &mut found);
+        found
+    }
+
+    /// Contacts of all pairs.
+    pub(crate) fn all(&mut self, motions: &[Motion], kick: f64) -> Vec<Found> {
+        let pairs = self.pairs.clone();
+        pairs.iter().flat_map(|p| self.of(motions, *p, kick)).collect()
+    }
+}
+
 /// Two shapes at two times.
 fn meeting<'a>(
     shapes: [&'a Geometry; 2],

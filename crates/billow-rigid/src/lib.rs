@@ -30,6 +30,7 @@
 //! | `collide` | elastic collisions | [Gue06] 2.6, 2.7 |
 //! | `graph` | the contact graph | [Gue06] 2.8.1 |
 //! | `solve`, `persistent` | contact, friction, rolling and spinning, shock propagation | [Gue06] 2.7 – 2.9 |
+//! | `document` | the documents' own sequence, selectable | [Gue06] 2.6 – 2.8 |
 //! | `push` | first-order push-out | [Gue06] 2.10 |
 //! | `step` | the whole step | [Gue06] 2.11 |
 //! | [`meter`] | overlaps measured on exact meshes, apart from the solver | |
@@ -47,6 +48,7 @@ mod config;
 mod contact;
 mod convex;
 mod detect;
+mod document;
 mod error;
 pub mod experiments;
 mod field;
@@ -63,7 +65,7 @@ mod solve;
 mod state;
 mod step;
 
-pub use config::Config;
+pub use config::{CollisionGeometry, Config, Method};
 pub use error::{RigidError, StepError};
 pub use geometry::{Geometry, Settings, Storage};
 pub use model::{Body, Drive, Model, Surface};

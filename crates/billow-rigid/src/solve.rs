@@ -199,7 +199,7 @@ impl Row {
 
 /// Radius of curvature at a contact: the ball's own, otherwise the distance of the place from the centre of the body
 /// that rolls [m].
-fn curvature_radius(model: &Model, contact: &Contact) -> f64 {
+pub(crate) fn curvature_radius(model: &Model, contact: &Contact) -> f64 {
     let of = |body: u32, anchor: Vec3| {
         let shape = model.geometry(body as usize);
         if !model.is_dynamic(body as usize) {

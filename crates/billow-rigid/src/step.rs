@@ -1,13 +1,13 @@
 //! One step: the documents' list, one call per line ([Gue06] 2.11).
 
-use crate::config::Config;
+use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
 use crate::detect::{Memory, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::model::Model;
 use crate::state::{Carried, State};
-use crate::{motion, persistent, push};
+use crate::{document, motion, persistent, push};
 use billow_num::Pose;
 use billow_num::stages::Stages;
 
@@ -92,7 +92,10 @@ fn part(
 
     // Collisions, contact graph, forces, contacts, shock propagation.
     let search = Search { model, state, config, dt };
-    persistent::solve(&search, kick, work, report);
+    match config.method {
+        Method::Persistent => persistent::solve(&search, kick, work, report),
+        Method::Document => document::solve(&search, kick, work, report),
+    }
 
     // Advance bodies to their new positions.
     persistent::advance(dt, work, model, state);

@@ -1,6 +1,7 @@
 //! Integration tests of the rigid body solver.
 
 mod crowd;
+mod document;
 mod laws;
 mod stacks;
 

@@ -12,7 +12,7 @@ use billow_geom::Aabb;
 use billow_num::{Pose, Vec3};
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
-const SLACK: f64 = 0.15;
+const SLACK: f64 = 0.08;
 /// Times an edge is halved to find whether a part of it is close.
 const HALVINGS: u32 = 2;
 
@@ -21,6 +21,13 @@ const HALVINGS: u32 = 2;
 pub(crate) struct Side {
     pub(crate) vertices: Vec<u32>,
     pub(crate) edges: Vec<u32>,
+}
+
+impl Side {
+    /// Whether nothing is close.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.vertices.is_empty() && self.edges.is_empty()
+    }
 }
 
 /// What of two bodies is close.

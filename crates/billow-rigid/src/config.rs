@@ -62,7 +62,7 @@ impl Default for Config {
             contact_sweeps: 4,
             visits: 10_000,
             shock_sweeps: 2,
-            push_sweeps: 4,
+            push_sweeps: 8,
             rounds: 3,
             margin: 0.02,
             stride: 0.5,

@@ -69,8 +69,11 @@ pub(crate) fn touches(
             Some(near) if near.cover(&meeting.end, margin) => near,
             _ => Arc::new(Candidates::search(meeting.end, (margin, meeting.way), &mut scratch.seen)),
         };
-        sampled(meeting, 0, &near.sides[0], found);
-        sampled(meeting, 1, &near.sides[1], found);
+        let empty = near.sides.iter().all(Side::is_empty);
+        if !empty {
+            sampled(meeting, 0, &near.sides[0], found);
+            sampled(meeting, 1, &near.sides[1], found);
+        }
         *known = Some(near);
     }
     let size = a.shape.depth.min(b.shape.depth);
@@ -122,7 +125,7 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
 fn sampled(meeting: &Meeting<'_>, owner: usize, side: &Side, found: &mut Vec<Touch>) {
     let other = 1 - owner;
     let Some(field) = &meeting.now[other].shape.field else { return };
-    if side.vertices.is_empty() && side.edges.is_empty() {
+    if side.is_empty() {
         return;
     }
     let [now, end] = [meeting.now, meeting.end].map(|at| {

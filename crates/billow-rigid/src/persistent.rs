@@ -302,6 +302,18 @@ fn missing_contacts(
             search.dt * ((m.v - t.v).length() + (m.w - t.w).length() * radius)
         })
         .collect();
+    let mut farthest = [0.0f64; 2];
+    for s in &strays {
+        farthest = if *s > farthest[0] { [*s, farthest[0]] } else { [farthest[0], farthest[1].max(*s)] };
+    }
+    let least = |i: usize| {
+        let shape = search.model.geometry(i);
+        search.config.margin * shape.depth + shape.skin
+    };
+    let closest = (0..motions.len()).map(least).fold(f64::INFINITY, f64::min);
+    if farthest[0] + farthest[1] <= closest {
+        return Vec::new();
+    }
     let astray = |p: &[u32; 2]| {
         let slack = search.margin(p[0], p[1]);
         strays[p[0] as usize] + strays[p[1] as usize] > slack

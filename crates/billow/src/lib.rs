@@ -49,4 +49,5 @@ pub use billow_levelset as levelset;
 pub use billow_meshing as meshing;
 pub use billow_num as num;
 pub use billow_render as render;
+pub use billow_rigid as rigid;
 pub use billow_scene as scene;

@@ -10,6 +10,7 @@ mod bench_ccd;
 mod bench_cloth;
 mod bench_levelset;
 mod bench_render;
+mod bench_rigid;
 mod coverage;
 mod markdown;
 mod page;
@@ -30,6 +31,8 @@ cargo xtask COMMAND
               time cloth beside Blender's, if python3 has PyPI's bpy; or ours alone at several resolutions
   bench render [PYTHON]
               time the path tracer beside Blender's Cycles; PYTHON is an interpreter that has PyPI's bpy
+  bench rigid [RINGS [SECONDS]]
+              rings on poles, time and overlap, beside Rapier on exact convex pieces
   page        check the viewer's page with TypeScript (needs npm)
   bench levelset [MESH [N [PEER|scaling]]]
               time level sets; without a mesh, fast marching
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         ["bench", "ccd", ..] => finished(bench_ccd::run(&args[2..])),
         ["bench", "cloth", rest @ ..] => finished(bench_cloth::run(rest)),
         ["bench", "levelset", rest @ ..] => finished(bench_levelset::run(rest)),
+        ["bench", "rigid", rest @ ..] => finished(bench_rigid::run(rest)),
         ["bench", "render", rest @ ..] => finished(bench_render::run(rest.first().unwrap_or(&"python3"))),
         _ => {
             eprint!("{USAGE}");
@@ -67,7 +71,11 @@ fn main() -> ExitCode {
 /// Benchmarks mean nothing with debug assertions: builds this program for release and runs it there.
 fn again_in_release(args: &[String]) -> bool {
     let mut cargo = std::process::Command::new(env!("CARGO"));
-    cargo.args(["run", "--quiet", "--release", "--package", "xtask", "--"]).args(args);
+    cargo.args(["run", "--quiet", "--release", "--package", "xtask"]);
+    if args.get(1).is_some_and(|what| what == "rigid") {
+        cargo.args(["--features", "rapier"]);
+    }
+    cargo.arg("--").args(args);
     match cargo.status() {
         Ok(status) => status.success(),
         Err(error) => finished(Err(format!("cannot run cargo: {error}"))),

@@ -13,7 +13,7 @@ use crate::motion;
 use crate::solve::{Row, both};
 use crate::state::{Carried, State};
 use crate::step::{StepReport, Workspace};
-use billow_num::Vec3;
+use billow_num::{Vec3, par};
 
 /// One step of `dt` in which forces act on the velocities for `kick` seconds. Leaves the new velocities in the
 /// workspace and everything needed to push apart.
@@ -99,9 +99,7 @@ fn forecast(
         row.impact = u < row.wanted - fall;
         row.j != Vec3::ZERO || !row.impact && u <= fall && row.wanted >= -fall
     });
-    for row in rows.iter_mut() {
-        row.hold(levels, motions);
-    }
+    par::for_each_mut(rows, |_, row| row.hold(levels, motions));
     by_level((levels, &order), rows, (search.config, STILL * fall), |row, held| {
         let [a, b] = both(&mut change, row.a, row.b);
         row.bear(a, b, held)
@@ -173,8 +171,10 @@ fn level_of(levels: &Levels, c: &Contact) -> u32 {
 /// Rows for the contacts that have none yet.
 fn extend_rows(search: &Search<'_>, contacts: &[Contact], motions: &[Motion], rows: &mut Vec<Row>) {
     let poses = |c: &Contact| [c.a, c.b].map(|i| &search.state.bodies[i as usize].pose);
-    let first = rows.len();
-    rows.extend(contacts[first..].iter().map(|c| Row::new(search.model, c, poses(c), motions, search.dt)));
+    let fresh = &contacts[rows.len()..];
+    rows.extend(par::map(fresh.len(), |k| {
+        Row::new(search.model, &fresh[k], poses(&fresh[k]), motions, search.dt)
+    }));
 }
 
 /// Applies remembered impulses to the contacts nearest to where they acted.

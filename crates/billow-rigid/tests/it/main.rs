@@ -4,6 +4,7 @@ mod crowd;
 mod document;
 mod laws;
 mod stacks;
+mod supports;
 
 use billow_rigid::{Config, Model, State, StepReport, Workspace, step};
 

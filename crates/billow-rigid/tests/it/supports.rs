@@ -1,0 +1,77 @@
+//! Moving supports, thin shells and circles of bodies that lean on each other.
+
+use crate::run;
+use billow_geom::shapes::Cup;
+use billow_levelset::{Steady, Twist};
+use billow_num::{Pose, Quat, Vec3};
+use billow_rigid::experiments::Builder;
+use billow_rigid::meter::Meter;
+use billow_rigid::{Config, Drive, Geometry, Surface};
+use std::sync::Arc;
+
+#[test]
+fn boxes_ride_an_elevator_without_leaving_or_entering_its_floor() {
+    let mut b = Builder::default();
+    let floor = b.cuboid(Vec3::new(4.0, 4.0, 0.5)).unwrap();
+    let cube = b.cuboid(Vec3::ONE).unwrap();
+    let start = Pose { position: Vec3::new(0.0, 0.0, -0.25), rotation: Quat::IDENTITY };
+    let twist = Twist { linear: Vec3::new(0.0, 0.0, 1.5), angular: Vec3::ZERO };
+    b.body("floor", floor, start.position).drive = Drive::Scripted(Arc::new(Steady { start, twist }));
+    for k in 0..3 {
+        b.body("box", cube, Vec3::new(0.0, 0.0, 0.5 + f64::from(k))).velocity = twist.linear;
+    }
+    let model = b.model().unwrap();
+    let meter = Meter::new(&model);
+    run(&model, &Config::default(), 1.0 / 96.0, 192, |t, state, _| {
+        for k in 0..3 {
+            let z = state.bodies[k + 1].pose.position.z - 1.5 * t;
+            assert!((z - 0.5 - k as f64).abs() < 1e-6, "{t}: box {k} at {z}");
+        }
+        assert!(meter.measure(&model, state).largest() < 1e-5);
+    });
+}
+
+#[test]
+fn a_thin_cup_lands_on_the_ground_and_rests() {
+    let mut b = Builder::default();
+    b.ground(Surface::default()).unwrap();
+    let cup = b.shape(Geometry::shell(&Cup::default().shell().unwrap()).unwrap());
+    let size = b.geometries[cup].radius();
+    b.body("cup", cup, Vec3::new(0.0, 0.0, 2.0 * size)).spin = Vec3::new(0.4, 0.1, 0.0);
+    let model = b.model().unwrap();
+    let end = run(&model, &Config::default(), 1.0 / 192.0, 192 * 3, |_, _, _| {});
+    let pose = &end.bodies[1].pose;
+    let lowest =
+        model.geometry(1).mesh().positions.iter().map(|x| pose.point(*x).z).fold(f64::INFINITY, f64::min);
+    assert!(lowest.abs() < 1e-3 * size.max(1.0), "lowest point {lowest}");
+    assert!(end.bodies[1].velocity.length() < 0.05, "{:?}", end.bodies[1].velocity);
+}
+
+#[test]
+fn dominoes_that_lean_in_a_circle_stand_together() {
+    // Each leans on the next, all around: one level of the contact graph.
+    let (n, radius, lean) = (12, 1.2, 0.45f64);
+    let mut b = Builder::default();
+    b.ground(Surface { friction: 0.9, ..Surface::default() }).unwrap();
+    let size = Vec3::new(0.08, 0.5, 1.0);
+    let domino = b.cuboid(size).unwrap();
+    for k in 0..n {
+        let turn = Quat::from_rotation_z(std::f64::consts::TAU * f64::from(k) / f64::from(n));
+        let tilt = Quat::from_rotation_y(lean);
+        // Standing on the lower edge of the side it leans towards.
+        let foot = Vec3::new(0.5 * size.x, 0.0, -0.5 * size.z);
+        let centre = turn * Vec3::new(0.0, -radius, 0.0) - turn * (tilt * foot);
+        let body = b.body("domino", domino, centre);
+        body.placement.rotation = turn * tilt;
+        body.surface.friction = 0.9;
+    }
+    let model = b.model().unwrap();
+    let meter = Meter::new(&model);
+    let end = run(&model, &Config::default(), 1.0 / 96.0, 96 * 3, |_, _, _| {});
+    assert!(meter.measure(&model, &end).largest() < 1e-3);
+    let heights: Vec<f64> = end.bodies[1..].iter().map(|b| b.pose.position.z).collect();
+    // Flat on the ground they would be at half their thickness; each bears the next, and all are alike.
+    assert!(heights.iter().all(|z| *z > size.x && (z - heights[0]).abs() < 1e-6), "{heights:?}");
+    let speeds = end.bodies.iter().map(|b| b.velocity.length()).fold(0.0, f64::max);
+    assert!(speeds < 1e-2, "{speeds}");
+}

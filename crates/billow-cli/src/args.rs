@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Render(RenderArgs),
     Info(InfoArgs),
     Sdf(SdfArgs),
+    Subdivide(SubdivideArgs),
     Surface(SurfaceArgs),
     View(ViewArgs),
     Gallery(GalleryArgs),
@@ -110,6 +111,31 @@ pub(crate) struct CheckArgs {
     /// Folder of the run
     #[arg(value_name = "DIR")]
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Make the cloth of a run finer and smoother without new crossings, frame by frame, as a new run
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow subdivide out/drape                     two levels, sixteen triangles for each, into out/drape-fine
+  billow subdivide out/drape --levels 1 -o fine  one level, into a folder of your choice
+  billow subdivide out/drape --levels 0          only push cloth out of bodies
+  billow render out/drape-fine                   pictures of the result")]
+pub(crate) struct SubdivideArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// How often each triangle is cut into four
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) levels: u32,
+    /// Folder for the new run; the default is DIR-fine
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a run that already stands in the folder given with --output
+    #[arg(long, requires = "output")]
+    pub(crate) overwrite: bool,
     #[command(flatten)]
     pub(crate) common: Common,
 }

@@ -40,6 +40,7 @@ impl Command {
             Self::Render(a) => a.common.json,
             Self::Info(a) => a.common.json,
             Self::Sdf(a) => a.common.json,
+            Self::Subdivide(a) => a.common.json,
             Self::Surface(a) => a.common.json,
             Self::Bench(a) => a.common.json,
             Self::Gallery(a) => a.json,

@@ -2,6 +2,9 @@
 //!
 //! A flat plate in a flow `u` feels a pressure along its normal, `½ ρ C (u·n) |u| A n` per face: drag when it faces the
 //! flow, lift when it is inclined. The force grows with the square of the flow and vanishes edge-on.
+//!
+//! Light cloth in strong wind reaches the speed of the air within a step: the force is that of the end of the step,
+//! `f / (1 + k Δt)` with `k = ½ ρ C |u| / ρ_A`, so that it never throws a face beyond the flow.
 
 use crate::Model;
 use billow_num::{Vec3, par};
@@ -35,5 +38,7 @@ fn on_face(model: &Model, t: usize, x: &[Vec3], v: &[Vec3]) -> Vec3 {
         return Vec3::ZERO;
     }
     let n = normal / area;
-    n * (0.5 * air.density * coefficient * area * flow.dot(n) * flow.length() / 3.0)
+    let pressure = 0.5 * air.density * coefficient * flow.length();
+    let late = 1.0 + pressure / model.area_densities[t] * model.air_step;
+    n * (pressure * area * flow.dot(n) / (3.0 * late))
 }

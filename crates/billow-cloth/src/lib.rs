@@ -8,6 +8,7 @@
 //! | `coupled`, `links`, `hinges` | the default: everything in common small steps | beyond the documents |
 //! | `objects` | thick objects through signed distances | [Bri03] 2.1 |
 //! | `step` | the whole step | [Bri03] 2.3 |
+//! | [`post`] | push-out and collision-aware subdivision of frames | [Bri03] 3, [BFA02] 8 |
 
 mod air;
 mod config;
@@ -19,10 +20,12 @@ mod links;
 mod material;
 mod model;
 mod objects;
+pub mod post;
 mod state;
 mod step;
 mod strain;
 
+pub use billow_contact as contact;
 pub use config::{Config, Integrator, Sweep};
 pub use material::Material;
 pub use model::{Air, Garment, Layout, Model, Obstacle, Part, Script, Setup, Solid};

@@ -126,6 +126,10 @@ pub struct Model {
     pub(crate) offsets: Vec<f64>,
     pub(crate) frictions: Vec<f64>,
     pub(crate) air_coefficients: Vec<f64>,
+    /// Mass per area of each triangle [kg/m²].
+    pub(crate) area_densities: Vec<f64>,
+    /// Length of the coming step, over which drag must not overshoot [s].
+    pub(crate) air_step: f64,
     pub(crate) solids: Vec<Solid>,
     /// Gravity [m/s²].
     pub gravity: Vec3,
@@ -173,6 +177,17 @@ impl Model {
     /// The state at time zero.
     pub fn initial_state(&self) -> crate::State {
         self.initial.clone()
+    }
+
+    /// Replaces the thick objects, for example by their placement in the coming step.
+    pub fn set_solids(&mut self, solids: Vec<Solid>) {
+        self.solids = solids;
+    }
+
+    /// Says how long the coming steps are [s]: drag then never turns a face's motion through the air around, however
+    /// light it is. Without it drag acts with its full force for the whole step.
+    pub fn set_step(&mut self, dt: f64) {
+        self.air_step = dt;
     }
 
     /// Garments first, then obstacles.
@@ -243,6 +258,7 @@ struct Build {
     thickness: Vec<f64>,
     friction: Vec<f64>,
     air: Vec<f64>,
+    density: Vec<f64>,
     garments: usize,
     triangle_count: usize,
 }
@@ -273,6 +289,7 @@ impl Build {
         self.thickness.push(material.thickness);
         self.friction.push(material.friction);
         self.air.push(material.air);
+        self.density.push(material.density);
         self.add_springs(garment, &topology, first);
         if material.altitude > 0.0 {
             self.add_altitudes(garment, first);
@@ -338,6 +355,7 @@ impl Build {
         self.thickness.push(obstacle.thickness);
         self.friction.push(obstacle.friction);
         self.air.push(0.0);
+        self.density.push(1.0);
     }
 
     fn finish(self, setup: Setup) -> Result<Model, GeomError> {
@@ -363,6 +381,10 @@ impl Build {
         let per_node = |values: &[f64]| -> Vec<f64> {
             self.parts.iter().zip(values).flat_map(|(p, v)| std::iter::repeat_n(*v, p.nodes.len())).collect()
         };
+        let per_triangle = |values: &[f64]| -> Vec<f64> {
+            let parts = self.parts.iter().zip(values);
+            parts.flat_map(|(p, c)| std::iter::repeat_n(*c, p.triangles.len())).collect()
+        };
         let altitude = (!self.altitude_triangles.is_empty()).then(|| {
             let (stiffness, damping) = (self.altitude_stiffness, self.altitude_damping);
             AltitudeSprings::new(&self.rest, &self.altitude_triangles, stiffness, damping).expect(CHECKED)
@@ -375,12 +397,9 @@ impl Build {
             altitude,
             offsets: per_node(&self.thickness).iter().map(|h| 0.5 * h).collect(),
             frictions: per_node(&self.friction),
-            air_coefficients: self
-                .parts
-                .iter()
-                .zip(&self.air)
-                .flat_map(|(p, c)| std::iter::repeat_n(*c, p.triangles.len()))
-                .collect(),
+            air_coefficients: per_triangle(&self.air),
+            area_densities: per_triangle(&self.density),
+            air_step: 0.0,
             initial: crate::State { time: 0.0, x: self.x, v: self.v },
             parts: self.parts,
             garments: self.garments,

@@ -33,6 +33,7 @@
 //! | [`proximity`] | closest points | [Bri03] 2.4, [BFA02] 6 |
 //! | [`ccd`] | continuous collision without misses | [Bri03] 2.4, [BFA02] 6 |
 //! | [`predicates`], [`audit`] | exact signs; the referee of "intersection free" | |
+//! | [`subdivision`] | smoothing subdivision | [Bri03] 3.2, [BFA02] 8 |
 //! | [`wedge`] | sight lines past thickened triangles | [Gue06] 6.2.1, 6.2.3, 6.3.2 |
 //! | [`hash_grid`] | hashed grid of boxes | [Bri03] 4.4 |
 //! | [`sweep_prune`] | sorted end points of boxes | [GCSO99] 3.1.1 |
@@ -53,6 +54,7 @@ pub mod mesh;
 pub mod predicates;
 pub mod proximity;
 pub mod shapes;
+pub mod subdivision;
 pub mod sweep_prune;
 pub mod wedge;
 

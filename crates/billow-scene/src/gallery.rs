@@ -31,10 +31,20 @@ type SceneFiles = &'static [(&'static str, &'static str)];
 
 /// All scenes, by name.
 const SCENES: &[(&str, SceneFiles)] = scenes! {
+    "buddha-soft": "buddha-soft.toml", "buddha.toml", "studio.toml";
+    "buddha-stiff": "buddha-stiff.toml", "buddha.toml", "studio.toml";
     "clockwork": "clockwork.toml", "stage.toml";
+    "curtain": "curtain.toml", "studio.toml";
+    "drape": "drape.toml", "studio.toml";
+    "flag": "flag.toml", "studio.toml";
     "juggle": "juggle.toml", "stage.toml";
+    "layers": "layers.toml", "studio.toml";
     "orrery": "orrery.toml", "stage.toml";
+    "pile": "pile.toml", "studio.toml";
+    "robe": "robe.toml", "studio.toml";
+    "tablecloth": "tablecloth.toml", "studio.toml";
     "tumble": "tumble.toml", "stage.toml";
+    "twist": "twist.toml", "drape.toml", "studio.toml";
 };
 
 impl GalleryScene {

@@ -37,12 +37,14 @@
 //! | [`World`] | the solvers, one file each under `systems` |
 //! | [`driver`] | frames, sub-steps, halving, audit, cache, checkpoints, resume |
 //! | [`check`] | the judge of a finished run |
+//! | [`refine`] | finer frames of a cached run |
 //! | [`gallery`] | scenes built into the program |
 //!
 //! Limits: a scene's meshes have at most 20 million elements together, runs at most a million frames; friction,
 //! restitution and thickness of materials are kept for the solvers of contact and play no part in free flight.
 
 pub mod check;
+mod cloth;
 pub mod driver;
 pub mod expr;
 pub mod gallery;
@@ -50,11 +52,13 @@ mod material;
 pub mod motion;
 mod problem;
 mod read;
+pub mod refine;
 mod resolve;
 mod scene;
 mod systems;
 mod tables;
 
+pub use cloth::Cloth;
 pub use material::Material;
 pub use problem::{Problem, Problems, Severity};
 pub use scene::{Body, Loader, Output, Scene, Timing, reference, schema};

@@ -5,8 +5,13 @@
 //! is kinetic, dry, of the material on itself (engineering tables list 0.4 for glass to 0.6 for mild steel; 0.03 for ice
 //! near melting); restitution is of small balls at a few metres per second. Both vary widely in practice: they are
 //! starting points to be tuned by eye.
+//!
+//! Fabrics bend as fabrics of their kind do in the Kawabata test (silk 2, cotton 8, wool 12, denim 60 µN·m; leather and
+//! rubber from their moduli and thicknesses). In-plane they are softer than the real ones, which hardly stretch at all:
+//! strain limits take over where the springs give way, as in [BFA02] 4.
 
 use crate::tables::{MaterialTable, Preset};
+use billow_cloth::Material as Fabric;
 use billow_num::Vec3;
 
 /// What a body is made of.
@@ -22,6 +27,8 @@ pub struct Material {
     pub thickness: f64,
     /// Linear red, green, blue of the surface [-].
     pub colour: Vec3,
+    /// How a sheet of it moves, if it is a fabric.
+    pub fabric: Option<Fabric>,
 }
 
 impl Default for Material {
@@ -41,7 +48,40 @@ pub(crate) fn reference() -> String {
         let thickness = (m.thickness * 1e5).round() / 1e2;
         page += &format!("| `{word}` | {} | {} | {} | {thickness} |\n", m.density, m.friction, m.restitution);
     }
+    page += "\n### Fabrics\n\n| preset | area density [kg/m²] | stretch [N/m] | bend [N·m] | extension limit |\n| --- | --- | --- | --- | --- |\n";
+    for (word, _) in Preset::WORDS {
+        let preset = Preset::from_word(word).unwrap_or(Preset::Plastic);
+        if let Some(f) = Material::preset(preset).fabric {
+            let density = (f.density * 1e3).round() / 1e3;
+            page +=
+                &format!("| `{word}` | {density} | {} | {:e} | {} |\n", f.stretch, f.bend, f.extension_limit);
+        }
+    }
     page + "\n"
+}
+
+/// How a sheet of the material moves, without what follows from its bulk; `None` for what is not sold by the yard.
+fn fabric(preset: Preset) -> Option<Fabric> {
+    // Stretch [N/m], bend [N·m], extension limit; damping over some milliseconds, more for stiffer sheets.
+    let (stretch, bend, extension_limit, lag) = match preset {
+        Preset::Silk => (40.0, 2e-6, 0.1, 1.5e-3),
+        Preset::Cotton => (80.0, 8e-6, 0.1, 2e-3),
+        Preset::Wool => (80.0, 1.2e-5, 0.1, 3e-3),
+        Preset::Denim => (250.0, 6e-5, 0.05, 3e-3),
+        Preset::Leather => (500.0, 4e-4, 0.05, 5e-3),
+        Preset::Rubber => (300.0, 2e-3, 0.5, 5e-3),
+        _ => return None,
+    };
+    let compression_limit = if preset == Preset::Rubber { 0.3 } else { 0.0 };
+    Some(Fabric {
+        stretch,
+        bend,
+        extension_limit,
+        compression_limit,
+        stretch_damping: 0.2 * lag * stretch,
+        bend_damping: lag * bend,
+        ..Fabric::default()
+    })
 }
 
 impl Material {
@@ -61,20 +101,43 @@ impl Material {
             Preset::Steel => (7850.0, 0.57, 0.6, 1.0e-3, [0.55, 0.56, 0.58]),
             Preset::Stone => (2650.0, 0.6, 0.4, 20.0e-3, [0.35, 0.34, 0.32]),
             Preset::Water => (998.2, 0.0, 0.0, 1.0e-3, [0.10, 0.25, 0.35]),
+            Preset::Wool => (310.0, 0.5, 0.0, 0.8e-3, [0.16, 0.20, 0.14]),
             Preset::Wood => (700.0, 0.45, 0.5, 10.0e-3, [0.42, 0.25, 0.12]),
         };
-        Self { density, friction, restitution, thickness, colour: Vec3::from_array(colour) }
+        let fabric =
+            fabric(preset).map(|f| Fabric { density: density * thickness, thickness, friction, ..f });
+        Self { density, friction, restitution, thickness, colour: Vec3::from_array(colour), fabric }
     }
 
     /// A preset with the values the scene replaces.
     pub(crate) fn resolve(table: &MaterialTable) -> Self {
         let base = Self::preset(table.preset.value);
+        let density = table.density.unwrap_or(base.density);
+        let friction = table.friction.unwrap_or(base.friction);
+        let thickness = table.thickness.unwrap_or(base.thickness);
+        // Two numbers make a sheet of anything.
+        let own = table.stretch.zip(table.bend.value).map(|_| Fabric::default());
+        let fabric = base.fabric.or(own).map(|f| Fabric {
+            density: table.area_density.unwrap_or(density * base.thickness),
+            stretch: table.stretch.unwrap_or(f.stretch),
+            stretch_damping: table.stretch_damping.unwrap_or(f.stretch_damping),
+            altitude: table.shear.unwrap_or(f.altitude),
+            bend: table.bend.unwrap_or(f.bend),
+            bend_damping: table.bend_damping.unwrap_or(f.bend_damping),
+            thickness,
+            friction,
+            extension_limit: table.extension_limit.unwrap_or(f.extension_limit),
+            compression_limit: table.compression_limit.unwrap_or(f.compression_limit),
+            rate_limit: table.rate_limit.unwrap_or(f.rate_limit),
+            air: table.air.unwrap_or(f.air),
+        });
         Self {
-            density: table.density.unwrap_or(base.density),
-            friction: table.friction.unwrap_or(base.friction),
+            density,
+            friction,
             restitution: table.restitution.unwrap_or(base.restitution),
-            thickness: table.thickness.unwrap_or(base.thickness),
+            thickness,
             colour: table.colour.unwrap_or(base.colour),
+            fabric,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A validated scene, and where scenes come from.
 
 use crate::check::Check;
+use crate::cloth::ClothPlan;
 use crate::driver::{OnCrossing, Plan};
+use crate::expr::Expr;
 use crate::material::Material;
 use crate::motion::{MassModel, Motion};
 use crate::read::declare::Table;
@@ -11,7 +13,7 @@ use crate::read::table::read_named_table;
 use crate::read::{include, reference as reference_page, schema as json_schema};
 use crate::resolve::{self, Resolved};
 use crate::tables::{BodyAttribute, SceneTable, Up};
-use crate::{Problem, Problems, World, gallery};
+use crate::{Cloth, Problem, Problems, World, gallery};
 use billow_io::Shape;
 use billow_num::Vec3;
 use std::path::{Path, PathBuf};
@@ -37,8 +39,10 @@ pub struct Timing {
     pub fps: f64,
     /// Steps per frame.
     pub substeps: u32,
-    /// Acceleration of free bodies [m/s²].
+    /// Acceleration of whatever is free to fall, at the start [m/s²].
     pub gravity: Vec3,
+    /// Formulas of the time for it, if it changes [m/s²].
+    pub varying_gravity: Option<[Expr; 3]>,
     /// The axis that points up.
     pub up: Up,
     /// How often a failed step may be halved.
@@ -48,6 +52,14 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// Acceleration of whatever is free to fall at time `t` [m/s²].
+    pub fn gravity_at(&self, t: f64) -> Vec3 {
+        match &self.varying_gravity {
+            Some(formulas) => Vec3::from_array([0, 1, 2].map(|k| formulas[k].eval(t))),
+            None => self.gravity,
+        }
+    }
+
     /// The direction that points up.
     pub fn up_vector(&self) -> Vec3 {
         match self.up {
@@ -159,6 +171,11 @@ impl Scene {
         &self.resolved.bodies
     }
 
+    /// The pieces of cloth in the scene.
+    pub fn cloths(&self) -> &[Cloth] {
+        self.resolved.cloth.as_ref().map_or(&[], |plan| &plan.pieces)
+    }
+
     /// What to keep and where.
     pub fn output(&self) -> &Output {
         &self.resolved.output
@@ -182,6 +199,10 @@ impl Scene {
     /// Things that look wrong but do not keep the scene from running.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    pub(crate) fn cloth_plan(&self) -> Option<&ClothPlan> {
+        self.resolved.cloth.as_deref()
     }
 
     /// What the driver has to do, with `last` as the last frame.
@@ -302,7 +323,8 @@ impl Loader {
             include::apply_override(&mut tree, text, root, log);
         }
         let table: SceneTable = read_named_table(&tree, "the scene".into(), None, log)?;
-        if table.body.entries.is_empty() && table.body.broken.is_empty() {
+        let bodies = table.body.entries.len() + table.body.broken.len();
+        if bodies + table.cloth.entries.len() + table.cloth.broken.len() == 0 {
             log.error(Span { file: 0, start: 0, end: 0 }, "the scene has no bodies").help(
                 "a smallest scene is\n\n[mesh.ball]\nshape = \"icosphere\"\n\n[body.ball]\nmesh = \"ball\"\nmotion = \"free\"",
             );

@@ -121,6 +121,16 @@ fn scene_info(path: &Path, output: Output) -> Result<(), Failure> {
             body.shape.element_count()
         ));
     }
+    for cloth in scene.cloths() {
+        output.say(format!(
+            "  {}: cloth of {} nodes, {} triangles, {} pinned",
+            cloth.name,
+            cloth.shape.vertex_count(),
+            cloth.shape.element_count(),
+            cloth.pinned
+        ));
+    }
+    let cloth = |c: &billow::scene::Cloth| json!({"name": c.name, "vertices": c.shape.vertex_count(), "elements": c.shape.element_count(), "pinned": c.pinned});
     let body = |b: &billow::scene::Body| json!({"name": b.name, "vertices": b.shape.vertex_count(), "elements": b.shape.element_count()});
     output.result(&json!({
         "ok": true,
@@ -133,6 +143,7 @@ fn scene_info(path: &Path, output: Output) -> Result<(), Failure> {
         "substeps": timing.substeps,
         "gravity": timing.gravity.to_array(),
         "bodies": scene.bodies().iter().map(body).collect::<Vec<_>>(),
+        "cloths": scene.cloths().iter().map(cloth).collect::<Vec<_>>(),
         "warnings": scene.warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
     }));
     Ok(())

@@ -14,6 +14,7 @@ mod run;
 mod schema;
 mod sdf;
 mod sink;
+mod subdivide;
 mod summary;
 mod surface;
 mod view;
@@ -32,6 +33,7 @@ pub(crate) fn dispatch(command: Command, output: Output) -> Result<(), Failure> 
         Command::Render(args) => render::render(&args, output),
         Command::Info(args) => info::info(&args, output),
         Command::Sdf(args) => sdf::sdf(&args, output),
+        Command::Subdivide(args) => subdivide::subdivide(&args, output),
         Command::Surface(args) => surface::surface(&args, output),
         Command::View(args) => view::view(&args, output),
         Command::Gallery(args) => gallery::gallery(&args, output),

@@ -6,6 +6,7 @@
 //! parameters are refused with a [`GeomError::Parameter`] that says what is allowed.
 
 mod bone;
+mod disc;
 mod flat;
 mod geodesic;
 mod hull;
@@ -16,6 +17,7 @@ mod tets;
 mod vessels;
 
 pub use bone::Bone;
+pub use disc::disc;
 pub use flat::{cloth_grid, cuboid, plane};
 pub use geodesic::icosphere;
 pub use hull::BoatHull;

@@ -45,7 +45,12 @@ pub struct ObjectCrossing {
     pub elements: [u32; 2],
     /// A place near the first pair [m].
     pub place: Vec3,
+    /// The first few pairs of triangles.
+    pub listed: Vec<[u32; 2]>,
 }
+
+/// Pairs of triangles listed one by one for each pair of objects.
+const LISTED: usize = 8;
 
 /// Tetrahedra and the triangles of their surface.
 type TetSurface = (Arc<Vec<[u32; 4]>>, Vec<[u32; 3]>);
@@ -146,10 +151,21 @@ impl FrameAudit {
         }
         self.pairs += 1;
         match self.objects.iter_mut().find(|o| o.objects[0] == names[0] && o.objects[1] == names[1]) {
-            Some(known) => known.pairs += 1,
+            Some(known) => {
+                known.pairs += 1;
+                if known.listed.len() < LISTED {
+                    known.listed.push(elements);
+                }
+            }
             None => {
                 let objects = names.map(str::to_owned);
-                self.objects.push(ObjectCrossing { objects, pairs: 1, elements, place });
+                self.objects.push(ObjectCrossing {
+                    objects,
+                    pairs: 1,
+                    elements,
+                    place,
+                    listed: vec![elements],
+                });
             }
         }
     }

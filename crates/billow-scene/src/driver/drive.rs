@@ -157,7 +157,11 @@ impl Run<'_> {
             stages: Stages::default(),
             seconds: 0.0,
         };
-        if k > 0 && !self.sub_steps(simulation, &mut frame_report, stop)? {
+        let whole = match k {
+            0 => self.preroll(simulation, &mut frame_report, stop)?,
+            _ => self.sub_steps(simulation, &mut frame_report, stop)?,
+        };
+        if !whole {
             return Ok(false);
         }
         if self.plan.keeps(k) {
@@ -179,6 +183,48 @@ impl Run<'_> {
         Ok(true)
     }
 
+    /// Lets the simulation settle before frame 0.
+    fn preroll(
+        &mut self,
+        simulation: &mut dyn Simulation,
+        frame: &mut FrameReport,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool, RunError> {
+        let (plan, duration) = (self.plan, simulation.preroll());
+        let steps = (duration * plan.fps * f64::from(plan.substeps)).ceil() as u64;
+        let at = |s: u64| -duration * (steps - s) as f64 / steps as f64;
+        for s in 0..steps {
+            if stop() {
+                return Ok(false);
+            }
+            self.sub_step(simulation, frame, (at(s), at(s + 1)))?;
+            let fraction = (s + 1) as f64 / steps as f64;
+            self.watch.progress.event(&Event::SubStep { frame: 0, fraction, time: at(s + 1) });
+        }
+        Ok(true)
+    }
+
+    /// Covers one sub-step, halving it where it fails.
+    fn sub_step(
+        &mut self,
+        simulation: &mut dyn Simulation,
+        frame: &mut FrameReport,
+        (start, end): (f64, f64),
+    ) -> Result<(), RunError> {
+        let (k, progress) = (frame.index, self.watch.progress);
+        let sub_step = SubStep { start, end, max_halvings: self.plan.max_halvings };
+        let mut retry = |time: f64, dt: f64, error: &super::StepError| {
+            progress.event(&Event::Retry { frame: k, time, dt, reason: &error.to_string() });
+        };
+        let done = advance(simulation, sub_step, &mut retry).map_err(|stuck| RunError::step(k, *stuck))?;
+        frame.sub_steps += done.steps;
+        frame.retries += done.retries;
+        frame.stages.absorb(&done.stages);
+        self.report.sub_steps += u64::from(done.steps);
+        self.report.retries += u64::from(done.retries);
+        Ok(())
+    }
+
     /// Takes the simulation from frame `k − 1` to frame `k`.
     fn sub_steps(
         &mut self,
@@ -192,17 +238,7 @@ impl Run<'_> {
                 return Ok(false);
             }
             let (start, end) = (plan.time(k, s), plan.time(k, s + 1));
-            let sub_step = SubStep { start, end, max_halvings: plan.max_halvings };
-            let mut retry = |time: f64, dt: f64, error: &super::StepError| {
-                progress.event(&Event::Retry { frame: k, time, dt, reason: &error.to_string() });
-            };
-            let done =
-                advance(simulation, sub_step, &mut retry).map_err(|stuck| RunError::step(k, *stuck))?;
-            frame.sub_steps += done.steps;
-            frame.retries += done.retries;
-            frame.stages.absorb(&done.stages);
-            self.report.sub_steps += u64::from(done.steps);
-            self.report.retries += u64::from(done.retries);
+            self.sub_step(simulation, frame, (start, end))?;
             let fraction = f64::from(s + 1) / f64::from(plan.substeps);
             progress.event(&Event::SubStep { frame: k, fraction, time: end });
         }

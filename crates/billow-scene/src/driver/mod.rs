@@ -13,6 +13,7 @@ mod simulation;
 
 pub use audit::{Auditor, FrameAudit, ObjectCrossing, OnCrossing};
 pub use bundle::stored_scene;
+pub(crate) use bundle::{header, store_files};
 pub use drive::{Plan, Watch, drive};
 pub use progress::{Event, Progress, Silent};
 pub use report::{FrameReport, RunError, RunReport};

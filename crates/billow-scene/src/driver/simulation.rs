@@ -29,6 +29,11 @@ pub trait Simulation: Send {
     /// Takes over a saved state; says what is wrong with bytes that are not one.
     fn load(&mut self, bytes: &[u8]) -> Result<(), String>;
 
+    /// Time to be advanced before frame 0, from minus this to zero, so that things can settle [s].
+    fn preroll(&self) -> f64 {
+        0.0
+    }
+
     /// Version of the bytes of [`Simulation::save`]; to be raised whenever their meaning changes.
     fn state_format(&self) -> u32;
 }

@@ -308,6 +308,7 @@ macro_rules! choice {
     ) => {
         $(#[doc = $table_doc])*
         #[derive(Clone, Debug)]
+        #[allow(clippy::large_enum_variant, reason = "there is one of it per table of a file")]
         pub(crate) enum $name {
             $( $(#[doc = $variant_doc])* $variant {
                 $( $(#[doc = $doc])* $field: $crate::read::declare::At<$ty>, )*

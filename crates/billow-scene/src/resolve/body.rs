@@ -68,7 +68,8 @@ impl Maker<'_> {
             Some(MotionTable::Scripted {}) => self.script(log).map(Motion::Scripted),
             Some(MotionTable::Keyframed { times, positions, rotations, interpolation, extrapolation }) => {
                 let placement = self.placement_parts(log);
-                let keys = self.keys(times, positions, rotations, log);
+                let title = format!("[body.{}]", self.name);
+                let keys = keys((&title, self.span), (times, positions, rotations), self.parameters, log);
                 let ((position, rotation), (positions, rotations)) = (placement?, keys?);
                 let track = Track {
                     times: times.value.clone(),
@@ -120,28 +121,51 @@ impl Maker<'_> {
     }
 
     fn script(&self, log: &mut Log) -> Option<Script> {
-        let position = self.table.position.value.each_ref().map(|f| formula(f, self.parameters, log));
-        let turning = match &self.table.rotation.value {
-            Some(rotation) => turn(rotation, self.table.rotation.span, log),
-            None => Some(Turn::Fixed(Quat::IDENTITY)),
-        };
-        let (axis, degrees, rotation, degrees_text) = match turning? {
-            Turn::Fixed(q) => (Vec3::Z, Some(Expr::constant(0.0)), q, None),
-            Turn::About(axis, text) => {
-                (axis, formula(&text, self.parameters, log), Quat::IDENTITY, Some(text))
-            }
-        };
-        let ([Some(x), Some(y), Some(z)], Some(degrees)) = (position, degrees) else { return None };
-        let script = Script { position: [x, y, z], axis, degrees, rotation, pivot: self.table.pivot.value };
-        let texts = self.table.position.value.iter().zip(&script.position);
-        let texts = texts.chain(degrees_text.as_ref().map(|text| (text, &script.degrees)));
-        let all_finite = texts.fold(true, |ok, (text, expr)| ok & self.probe(text, expr, log));
-        all_finite.then_some(script)
+        let BodyTable { position, rotation, pivot, .. } = self.table;
+        let probe = Probe { timing: self.timing, tries: self.probes };
+        script((&position.value, rotation, pivot.value), self.parameters, probe, log)
     }
+}
 
+/// Position, rotation and pivot of a scripted motion, as written.
+type ScriptKeys<'a> = (&'a [Formula; 3], &'a At<Option<RotationTable>>, Vec3);
+
+/// Compiles a motion by formulas and tries it.
+pub(super) fn script(
+    (position, rotation, pivot): ScriptKeys<'_>,
+    parameters: &[(String, f64)],
+    probe: Probe<'_>,
+    log: &mut Log,
+) -> Option<Script> {
+    let compiled = position.each_ref().map(|f| formula(f, parameters, log));
+    let turning = match &rotation.value {
+        Some(table) => turn(table, rotation.span, log),
+        None => Some(Turn::Fixed(Quat::IDENTITY)),
+    };
+    let (axis, degrees, rotation, degrees_text) = match turning? {
+        Turn::Fixed(q) => (Vec3::Z, Some(Expr::constant(0.0)), q, None),
+        Turn::About(axis, text) => (axis, formula(&text, parameters, log), Quat::IDENTITY, Some(text)),
+    };
+    let ([Some(x), Some(y), Some(z)], Some(degrees)) = (compiled, degrees) else { return None };
+    let script = Script { position: [x, y, z], axis, degrees, rotation, pivot };
+    let texts = position.iter().zip(&script.position);
+    let texts = texts.chain(degrees_text.as_ref().map(|text| (text, &script.degrees)));
+    let all_finite = texts.fold(true, |ok, (text, expr)| ok & probe.finite(text, expr, log));
+    all_finite.then_some(script)
+}
+
+/// Tries formulas over the length of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Probe<'a> {
+    pub(super) timing: &'a Timing,
+    /// About how many times are tried.
+    pub(super) tries: u32,
+}
+
+impl Probe<'_> {
     /// Whether a formula is finite at every frame (of very long runs, at some of them).
-    fn probe(&self, text: &Formula, expr: &Expr, log: &mut Log) -> bool {
-        let stride = self.timing.frames / self.probes + 1;
+    pub(super) fn finite(&self, text: &Formula, expr: &Expr, log: &mut Log) -> bool {
+        let stride = self.timing.frames / self.tries + 1;
         (0..=self.timing.frames).step_by(stride as usize).all(|k| {
             let t = f64::from(k) / self.timing.fps;
             let x = expr.eval(t);
@@ -152,47 +176,49 @@ impl Maker<'_> {
             finite(x, t, text.span, log).is_some()
         })
     }
+}
 
-    /// Checks the lists of a keyframed motion against each other.
-    fn keys(
-        &self,
-        times: &At<Vec<f64>>,
-        positions: &At<Vec<Vec3>>,
-        rotations: &At<Vec<At<RotationTable>>>,
-        log: &mut Log,
-    ) -> Option<(Vec<Vec3>, Vec<Quat>)> {
-        let n = times.len();
-        if n == 0 {
-            return None;
-        }
-        let mut fine = true;
-        if let Some(k) = (1..n).find(|k| times[*k] <= times[*k - 1]) {
-            let message = format!("`times` must increase, but {} comes after {}", times[k], times[k - 1]);
-            log.error(times.span, message);
-            fine = false;
-        }
-        for (given, span, count, key) in [
-            (positions.given, positions.span, positions.len(), "positions"),
-            (rotations.given, rotations.span, rotations.len(), "rotations"),
-        ] {
-            if given && count != n {
-                log.error(span, format!("`{key}` has {count} values, but `times` has {n}"));
-                fine = false;
-            }
-        }
-        if !positions.given && !rotations.given {
-            log.error(self.span, format!("[body.{}] is keyframed but has no keys", self.name))
-                .help("give `positions` or `rotations`, one value for each of `times`");
-            fine = false;
-        }
-        let turns: Vec<Option<Quat>> =
-            rotations.iter().map(|r| fixed_rotation(&r.value, r.span, self.parameters, log)).collect();
-        let turns: Vec<Quat> = turns.into_iter().collect::<Option<_>>()?;
-        let or = |empty: bool, n: usize| if empty { n } else { 0 };
-        let positions =
-            positions.iter().copied().chain(std::iter::repeat_n(Vec3::ZERO, or(positions.is_empty(), n)));
-        let turns_missing = or(turns.is_empty(), n);
-        let rotations = turns.into_iter().chain(std::iter::repeat_n(Quat::IDENTITY, turns_missing));
-        fine.then(|| (positions.collect(), rotations.collect()))
+/// Times, positions and rotations of keys, as written.
+type KeyLists<'a> = (&'a At<Vec<f64>>, &'a At<Vec<Vec3>>, &'a At<Vec<At<RotationTable>>>);
+
+/// Checks the lists of a keyframed motion against each other.
+pub(super) fn keys(
+    (title, span): (&str, Span),
+    (times, positions, rotations): KeyLists<'_>,
+    parameters: &[(String, f64)],
+    log: &mut Log,
+) -> Option<(Vec<Vec3>, Vec<Quat>)> {
+    let n = times.len();
+    if n == 0 {
+        return None;
     }
+    let mut fine = true;
+    if let Some(k) = (1..n).find(|k| times[*k] <= times[*k - 1]) {
+        let message = format!("`times` must increase, but {} comes after {}", times[k], times[k - 1]);
+        log.error(times.span, message);
+        fine = false;
+    }
+    for (given, span, count, key) in [
+        (positions.given, positions.span, positions.len(), "positions"),
+        (rotations.given, rotations.span, rotations.len(), "rotations"),
+    ] {
+        if given && count != n {
+            log.error(span, format!("`{key}` has {count} values, but `times` has {n}"));
+            fine = false;
+        }
+    }
+    if !positions.given && !rotations.given {
+        log.error(span, format!("{title} is keyframed but has no keys"))
+            .help("give `positions` or `rotations`, one value for each of `times`");
+        fine = false;
+    }
+    let turns: Vec<Option<Quat>> =
+        rotations.iter().map(|r| fixed_rotation(&r.value, r.span, parameters, log)).collect();
+    let turns: Vec<Quat> = turns.into_iter().collect::<Option<_>>()?;
+    let or = |empty: bool, n: usize| if empty { n } else { 0 };
+    let positions =
+        positions.iter().copied().chain(std::iter::repeat_n(Vec3::ZERO, or(positions.is_empty(), n)));
+    let turns_missing = or(turns.is_empty(), n);
+    let rotations = turns.into_iter().chain(std::iter::repeat_n(Quat::IDENTITY, turns_missing));
+    fine.then(|| (positions.collect(), rotations.collect()))
 }

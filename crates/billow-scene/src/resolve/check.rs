@@ -2,6 +2,7 @@
 
 use super::{find, formula};
 use crate::check::{Check, Criterion};
+use crate::cloth::ClothPlan;
 use crate::expr::Expr;
 use crate::read::declare::At;
 use crate::read::log::{Log, nearest};
@@ -12,13 +13,17 @@ use billow_num::Vec3;
 /// All checks that make sense.
 pub(super) fn checks(
     table: &SceneTable,
-    bodies: &[Body],
+    (bodies, cloth): (&[Body], Option<&ClothPlan>),
     parameters: &[(String, f64)],
     log: &mut Log,
 ) -> Vec<Check> {
-    let statistics = crate::systems::statistic_names(bodies);
+    let statistics = crate::systems::statistic_names(bodies, cloth);
     // A body with problems of its own has no statistics yet: do not report the consequence.
-    let complete = bodies.len() == table.body.entries.len() && table.body.broken.is_empty();
+    let pieces = cloth.map_or(0, |plan| plan.pieces.len());
+    let complete = bodies.len() == table.body.entries.len()
+        && table.body.broken.is_empty()
+        && pieces == table.cloth.entries.len()
+        && table.cloth.broken.is_empty();
     let mut all = Vec::new();
     for (name, check) in &table.check.entries {
         let criterion = match &check.kind {

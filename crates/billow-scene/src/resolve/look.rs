@@ -1,10 +1,11 @@
 //! How a scene is shown, for the renderer: the tables of the look, with finishes that follow from materials.
 
 use crate::read::log::Log;
+use crate::read::values::MaterialName;
 use crate::tables::look::{
     CameraTable, Finish, GridLook, GroundTable, Lamp, LightTable, Motif, Rgb, SkyTable, SurfaceTable,
 };
-use crate::tables::{BodyTable, Preset, SceneTable};
+use crate::tables::{Preset, SceneTable};
 use billow_render::{Camera, Colour, GridKind, Ground, Light, LightKind, Look, Pattern, Sky, Surface};
 
 /// The look of a scene.
@@ -25,16 +26,22 @@ pub(super) fn look(table: &SceneTable, log: &mut Log) -> Look {
     look
 }
 
-/// The surfaces of bodies about which anything is said.
+/// The surfaces of bodies and cloth about which anything is said.
 fn bodies(table: &SceneTable) -> impl Iterator<Item = (String, Surface)> {
-    let all = table.body.entries.iter().map(|(name, body)| (name.value.clone(), body_surface(table, body)));
-    all.filter(|(_, surface)| *surface != unspecified())
+    let bodies = table.body.entries.iter().map(|(name, body)| {
+        (name.value.clone(), material_surface(table, &body.material, &body.look, Preset::Plastic))
+    });
+    let cloths = table.cloth.entries.iter().map(|(name, cloth)| {
+        (name.value.clone(), material_surface(table, &cloth.material, &cloth.look, Preset::Cotton))
+    });
+    bodies.chain(cloths).filter(|(_, surface)| *surface != unspecified())
 }
 
 /// Keys that say nothing about a mesh do not belong to bodies.
 fn refuse_keys_of_volumes(table: &SceneTable, log: &mut Log) {
-    for (name, body) in &table.body.entries {
-        let look = &body.look;
+    let bodies = table.body.entries.iter().map(|(name, body)| ("body", name, &body.look));
+    let cloths = table.cloth.entries.iter().map(|(name, cloth)| ("cloth", name, &cloth.look));
+    for (what, name, look) in bodies.chain(cloths) {
         for (key, given, span) in [
             ("radius", look.radius.given, look.radius.span),
             ("grid", look.grid.given, look.grid.span),
@@ -45,7 +52,7 @@ fn refuse_keys_of_volumes(table: &SceneTable, log: &mut Log) {
             if given {
                 log.error(
                     span,
-                    format!("`{key}` says nothing about the body `{}`, which is a mesh", name.value),
+                    format!("`{key}` says nothing about the {what} `{}`, which is a mesh", name.value),
                 )
                 .help("it is for particles, threads and grids, by their names: [look.NAME]");
             }
@@ -122,12 +129,17 @@ fn colour(value: &Option<Rgb>) -> Option<Colour> {
     value.map(|c| c.0)
 }
 
-/// The surface of a body: its material's finish and colour, with what its `look` says instead.
-fn body_surface(scene: &SceneTable, body: &BodyTable) -> Surface {
-    let said = surface(&body.look);
+/// The surface of a body or cloth: its material's finish and colour, with what its `look` says instead.
+fn material_surface(
+    scene: &SceneTable,
+    material: &Option<MaterialName>,
+    look: &SurfaceTable,
+    plain: Preset,
+) -> Surface {
+    let said = surface(look);
     let material =
-        body.material.as_ref().and_then(|name| scene.material.entries.iter().find(|m| m.0.value == name.0));
-    let preset = material.map_or(Preset::Plastic, |(_, m)| m.preset.value);
+        material.as_ref().and_then(|name| scene.material.entries.iter().find(|m| m.0.value == name.0));
+    let preset = material.map_or(plain, |(_, m)| m.preset.value);
     let base = finish_of(preset);
     let tint = material
         .and_then(|(_, m)| m.colour.value)
@@ -188,7 +200,7 @@ fn finish_of(preset: Preset) -> (billow_render::Finish, Option<f64>) {
         Preset::Aluminium => (F::Metal, Some(0.35)),
         Preset::Brass => (F::Metal, Some(0.25)),
         Preset::Steel => (F::Metal, Some(0.2)),
-        Preset::Cotton | Preset::Denim => (F::Fabric, None),
+        Preset::Cotton | Preset::Denim | Preset::Wool => (F::Fabric, None),
         Preset::Silk => (F::Fabric, None),
         Preset::Glass | Preset::Ice => (F::Glass, None),
         Preset::Water => (F::Water, None),

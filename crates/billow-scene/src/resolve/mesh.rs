@@ -10,7 +10,8 @@ use billow_geom::TriMesh;
 use billow_geom::mass::{MassProperties, Matter};
 use billow_geom::mesh::MeshReport;
 use billow_io::Shape;
-use billow_num::{Affine3, Mat3, Quat};
+use billow_levelset::{Collider, Moving, Scaled};
+use billow_num::{Affine3, Mat3, Pose, Quat};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +26,22 @@ pub(super) struct MeshEntry {
     pub(super) solid: Option<Solid>,
     /// Why it does not, if it does not.
     pub(super) open_reason: String,
+    /// Its exact distance, if its generator has one and the transform keeps its form.
+    pub(super) exact: Option<Exact>,
+}
+
+/// A shape whose distance is known exactly, in the mesh's coordinates.
+#[derive(Clone)]
+pub(super) struct Exact {
+    pub(super) shape: Arc<dyn Collider>,
+    /// Smallest radius of curvature of its surface; 0 if it has edges [m].
+    pub(super) roundness: f64,
+}
+
+impl std::fmt::Debug for Exact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exact").field("roundness", &self.roundness).finish_non_exhaustive()
+    }
 }
 
 /// Mass properties of a solid of density 1 kg/m³.
@@ -32,6 +49,11 @@ pub(super) struct MeshEntry {
 pub(super) struct Solid(MassProperties);
 
 impl Solid {
+    /// Volume [m³].
+    pub(super) fn volume(&self) -> f64 {
+        self.0.mass
+    }
+
     /// Mass and principal moments at the given density [kg/m³].
     pub(super) fn mass_model(&self, density: f64) -> MassModel {
         let frame = self.0.principal();
@@ -51,7 +73,12 @@ pub(super) fn meshes(
     let mut all = Vec::new();
     for (name, mesh) in &table.mesh.entries {
         let transform = transform(&mesh.transform.value, parameters, log);
-        all.push(entry(mesh, name.span, &mut budget, files, log).zip(transform).map(|(m, t)| judged(m, &t)));
+        let made =
+            entry(mesh, name.span, &mut budget, files, log).zip(transform).map(|(m, (t, similarity))| {
+                let exact = mesh.shape.as_ref().zip(similarity).and_then(|(shape, s)| exact(shape, s));
+                MeshEntry { exact, ..judged(m, &t) }
+            });
+        all.push(made);
     }
     all
 }
@@ -59,7 +86,9 @@ pub(super) fn meshes(
 /// Warns of meshes that do not appear.
 pub(super) fn warn_of_unused(table: &SceneTable, log: &mut Log) {
     for (name, _) in &table.mesh.entries {
-        if !table.body.entries.iter().any(|(_, body)| body.mesh.0 == name.value) {
+        let bodies = table.body.entries.iter().map(|(_, body)| &body.mesh.0);
+        let cloths = table.cloth.entries.iter().map(|(_, cloth)| &cloth.mesh.0);
+        if !bodies.chain(cloths).any(|used| *used == name.value) {
             log.warning(name.span, format!("no body uses the mesh `{}`", name.value))
                 .help(format!("add a body with mesh = \"{}\", or remove the mesh", name.value));
         }
@@ -190,12 +219,29 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<billow_io::formats::ImportedMesh, 
     billow_io::formats::parse_mesh(path, bytes).map_err(|e| e.to_string())
 }
 
-fn transform(table: &TransformTable, parameters: &[(String, f64)], log: &mut Log) -> Option<Affine3> {
+/// Turn and place, and the one factor of the scale.
+type Similarity = (Pose, f64);
+
+fn transform(
+    table: &TransformTable,
+    parameters: &[(String, f64)],
+    log: &mut Log,
+) -> Option<(Affine3, Option<Similarity>)> {
     let rotation = match &table.rotate.value {
         Some(rotation) => fixed_rotation(rotation, table.rotate.span, parameters, log)?,
         None => Quat::IDENTITY,
     };
-    Some(Affine3::from_scale_rotation_translation(table.scale.value.0, rotation, table.translate.value))
+    let (scale, translate) = (table.scale.value.0, table.translate.value);
+    let similar = scale == billow_num::Vec3::splat(scale.x);
+    let similarity = similar.then_some((Pose { position: translate, rotation }, scale.x));
+    Some((Affine3::from_scale_rotation_translation(scale, rotation, translate), similarity))
+}
+
+/// The exact distance of a generated shape.
+fn exact(shape: &ShapeTable, (pose, scale): Similarity) -> Option<Exact> {
+    let (shape, roundness): (Arc<dyn Collider>, f64) = shape.exact()?;
+    let body = Scaled::new(shape, scale).ok()?;
+    Some(Exact { shape: Arc::new(Moving { body, motion: pose }), roundness: roundness * scale })
 }
 
 /// Places the mesh and finds out whether it bounds a solid.
@@ -206,14 +252,14 @@ fn judged(mesh: AnyMesh, transform: &Affine3) -> MeshEntry {
             let solid = MassProperties::of_solid(&mesh, Matter::Density(1.0)).ok().map(Solid);
             let open_reason = if solid.is_none() { why_not_solid(&mesh) } else { String::new() };
             let (positions, triangles) = (Arc::new(mesh.positions), Arc::new(mesh.triangles));
-            MeshEntry { shape: Shape::Triangles { positions, triangles }, solid, open_reason }
+            MeshEntry { shape: Shape::Triangles { positions, triangles }, solid, open_reason, exact: None }
         }
         AnyMesh::Tets(mesh) => {
             let mesh = mesh.transformed(transform);
             let properties = MassProperties::of_tets(&mesh, Matter::Density(1.0));
             let open_reason = properties.as_ref().err().map_or(String::new(), ToString::to_string);
             let shape = Shape::Tets { positions: Arc::new(mesh.positions), tets: Arc::new(mesh.tets) };
-            MeshEntry { shape, solid: properties.ok().map(Solid), open_reason }
+            MeshEntry { shape, solid: properties.ok().map(Solid), open_reason, exact: None }
         }
     }
 }

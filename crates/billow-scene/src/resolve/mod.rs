@@ -2,11 +2,14 @@
 
 mod body;
 mod check;
+mod cloth;
 mod look;
 mod mesh;
+mod obstacle;
 mod start;
 
 use crate::check::Check;
+use crate::cloth::ClothPlan;
 use crate::driver::OnCrossing;
 use crate::expr::Expr;
 use crate::read::files::Files;
@@ -15,6 +18,7 @@ use crate::read::values::{Formula, Named};
 use crate::scene::{Body, Output, Timing};
 use crate::tables::{AuditPolicy, OutputTable, RotationTable, SceneTable, SimulationTable, Up};
 use billow_num::{Quat, Vec3};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Standard acceleration of free fall [m/s²].
@@ -25,28 +29,38 @@ const STANDARD_GRAVITY: f64 = 9.80665;
 pub(crate) struct Resolved {
     pub(crate) timing: Timing,
     pub(crate) bodies: Vec<Body>,
+    pub(crate) cloth: Option<Arc<ClothPlan>>,
     pub(crate) output: Output,
     pub(crate) checks: Vec<Check>,
     pub(crate) look: billow_render::Look,
 }
 
+impl Resolved {
+    /// Names of the objects of a frame: bodies, then cloth, in the order of the file.
+    pub(crate) fn object_names(&self) -> impl Iterator<Item = &str> {
+        let cloth = self.cloth.iter().flat_map(|plan| &plan.pieces);
+        self.bodies.iter().map(|b| b.name.as_str()).chain(cloth.map(|c| c.name.as_str()))
+    }
+}
+
 /// Validates everything a single table cannot know. Problems go to the log.
 pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> Option<Resolved> {
     let parameters = parameters(&table.parameter, log);
-    let timing = timing(&table.simulation.value);
+    let timing = timing(&table.simulation.value, &parameters, log);
     let meshes = mesh::meshes(table, &parameters, files, log);
     let bodies = body::bodies(table, &meshes, &parameters, &timing, log);
-    let output = output(&table.output.value, &table.body, log);
-    let checks = check::checks(table, &bodies, &parameters, log);
+    let context =
+        cloth::Context { table, meshes: &meshes, bodies: &bodies, parameters: &parameters, timing: &timing };
+    let cloth = cloth::cloth(&context, log).map(Arc::new);
+    let output = output(table, log);
+    let checks = check::checks(table, (&bodies, cloth.as_deref()), &parameters, log);
     let look = look::look(table, log);
     if log.has_errors() {
         return None;
     }
     mesh::warn_of_unused(table, log);
-    let resolved = Resolved { timing, bodies, output, checks, look };
-    if resolved.output.on_crossing != OnCrossing::Off {
-        start::check_start(table, &resolved, log);
-    }
+    let resolved = Resolved { timing, bodies, cloth, output, checks, look };
+    start::check_start(table, &resolved, log);
     Some(resolved)
 }
 
@@ -66,27 +80,37 @@ fn parameters(table: &Named<f64>, log: &mut Log) -> Vec<(String, f64)> {
     table.entries.iter().map(|(name, x)| (name.value.clone(), *x)).collect()
 }
 
-fn timing(table: &SimulationTable) -> Timing {
+fn timing(table: &SimulationTable, parameters: &[(String, f64)], log: &mut Log) -> Timing {
     let up = table.up.value;
     let down = match up {
         Up::Y => -Vec3::Y,
         Up::Z => -Vec3::Z,
     };
+    let given = table.gravity.as_ref().map(|g| g.each_ref().map(|f| formula(f, parameters, log)));
+    let given = match given {
+        Some([Some(x), Some(y), Some(z)]) => Some([x, y, z]),
+        _ => None,
+    };
+    let at_start = given.as_ref().map(|g| Vec3::from_array([0, 1, 2].map(|k| g[k].eval(0.0))));
     Timing {
+        varying_gravity: given.filter(|g| g.iter().any(|e| !e.is_constant())),
         frames: table.frames.value,
         fps: table.fps.value,
         substeps: table.substeps.value,
-        gravity: table.gravity.unwrap_or(down * STANDARD_GRAVITY),
+        gravity: at_start.unwrap_or(down * STANDARD_GRAVITY),
         up,
         max_halvings: table.max_halvings.value,
         time_limit: table.time_limit.map(Duration::from_secs_f64),
     }
 }
 
-fn output(table: &OutputTable, bodies: &Named<crate::tables::BodyTable>, log: &mut Log) -> Output {
+fn output(scene: &SceneTable, log: &mut Log) -> Output {
+    let table: &OutputTable = &scene.output.value;
     for pair in &table.may_cross.value {
         for name in &pair.value {
-            find(&name.0, pair.span, "body", bodies, log);
+            if !scene.cloth.names().any(|cloth| cloth == name.0) {
+                find(&name.0, pair.span, "body", &scene.body, log);
+            }
         }
     }
     Output {

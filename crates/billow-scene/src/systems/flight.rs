@@ -42,8 +42,8 @@ impl FreeFlight {
         Self { bodies, timing, attributes, marked: state.clone(), state }
     }
 
-    fn fly(&mut self, dt: f64) -> Result<(), StepError> {
-        let (gravity, bodies) = (self.timing.gravity, &self.bodies);
+    fn fly(&mut self, t: f64, dt: f64) -> Result<(), StepError> {
+        let (gravity, bodies) = (self.timing.gravity_at(t + 0.5 * dt), &self.bodies);
         let before = std::mem::take(&mut self.state);
         let after = par::map(before.len(), |i| {
             let mut state = before[i];
@@ -75,9 +75,12 @@ impl System for FreeFlight {
         "free-flight"
     }
 
-    fn step(&mut self, _t: f64, dt: f64) -> Result<StepReport, StepError> {
+    fn step(&mut self, t: f64, dt: f64) -> Result<StepReport, StepError> {
         let mut stages = Stages::default();
-        stages.time("free flight", || self.fly(dt))?;
+        // Nothing flies while cloth settles before the start.
+        if t >= 0.0 {
+            stages.time("free flight", || self.fly(t, dt))?;
+        }
         Ok(StepReport { stages })
     }
 
@@ -99,7 +102,7 @@ impl System for FreeFlight {
             frame.objects.push(object);
             note_height(frame, body, &pose, self.timing.up_vector());
             let (fall, spinning) = state.kinetic_energy(mass);
-            let energy = fall + spinning - mass.mass * self.timing.gravity.dot(state.centre);
+            let energy = fall + spinning - mass.mass * self.timing.gravity_at(frame.time).dot(state.centre);
             let momentum = momentum_of(&pose, mass, spin);
             let values = [energy, spinning, state.velocity.length(), momentum.x, momentum.y, momentum.z];
             for (what, value) in statistics(body).iter().zip(values) {

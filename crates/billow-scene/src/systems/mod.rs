@@ -4,12 +4,14 @@
 //! know where they are at any time and are obstacles to every solver that follows; a solver sees the others through
 //! the scene's bodies only.
 
+mod cloth;
 mod flight;
 mod prescribed;
 mod world;
 
 pub use world::World;
 
+use crate::cloth::ClothPlan;
 use crate::driver::{StepError, StepReport};
 use crate::resolve::Resolved;
 use crate::scene::Body;
@@ -42,21 +44,37 @@ pub(crate) trait System: Send {
     /// Takes over a saved state; says what is wrong with bytes that are not one.
     fn load(&mut self, bytes: &[u8]) -> Result<(), String>;
 
+    /// Time it needs to settle before frame 0 [s].
+    fn preroll(&self) -> f64 {
+        0.0
+    }
+
     /// Version of the bytes of [`System::save`]; to be raised whenever their meaning changes.
     fn state_format(&self) -> u32;
 }
 
 /// All systems that the scene needs, in the order in which they advance.
 fn systems(scene: &Resolved) -> Vec<Box<dyn System>> {
-    vec![Box::new(prescribed::Prescribed::new(scene)), Box::new(flight::FreeFlight::new(scene))]
+    let mut all: Vec<Box<dyn System>> =
+        vec![Box::new(prescribed::Prescribed::new(scene)), Box::new(flight::FreeFlight::new(scene))];
+    if let Some(cloth) = cloth::ClothSystem::new(scene) {
+        all.push(Box::new(cloth));
+    }
+    all
 }
 
 /// The statistics that frames of the scene have, by name.
-pub(crate) fn statistic_names(bodies: &[Body]) -> Vec<String> {
+pub(crate) fn statistic_names(bodies: &[Body], cloth: Option<&ClothPlan>) -> Vec<String> {
     let mut names = vec!["energy".to_owned()];
     for body in bodies {
         names.push(format!("{}.height", body.name));
         names.extend(flight::statistics(body).iter().map(|what| format!("{}.{what}", body.name)));
+    }
+    if let Some(plan) = cloth {
+        names.extend(cloth::STATISTICS.map(str::to_owned));
+        for piece in &plan.pieces {
+            names.extend(cloth::PIECE_STATISTICS.map(|what| format!("{}.{what}", piece.name)));
+        }
     }
     names
 }

@@ -28,7 +28,7 @@ struct Saved {
 impl World {
     /// The scene at t = 0.
     pub(crate) fn new(scene: &Resolved) -> Self {
-        Self { systems: systems(scene), order: scene.bodies.iter().map(|body| body.name.clone()).collect() }
+        Self { systems: systems(scene), order: scene.object_names().map(str::to_owned).collect() }
     }
 }
 
@@ -84,6 +84,10 @@ impl Simulation for World {
             system.load(&saved.state).map_err(|e| format!("its {name} state cannot be used: {e}"))?;
         }
         Ok(())
+    }
+
+    fn preroll(&self) -> f64 {
+        self.systems.iter().map(|s| s.preroll()).fold(0.0, f64::max)
     }
 
     fn state_format(&self) -> u32 {

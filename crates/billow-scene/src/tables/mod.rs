@@ -1,5 +1,7 @@
 //! The tables of a scene file, as written: the one place where keys, defaults, units and ranges are declared.
 
+pub(crate) mod cloth;
+mod figurine;
 pub(crate) mod look;
 mod shape;
 
@@ -10,6 +12,7 @@ use crate::read::declare::{At, choice, table};
 use crate::read::keyword::keyword;
 use crate::read::values::{BodyName, Formula, MaterialName, MeshName, Named, PathText, Scale};
 use billow_num::Vec3;
+use cloth::{AirTable, ClothSolverTable, ClothTable, Collision};
 use look::{CameraTable, GroundTable, LightTable, SkyTable, SurfaceTable};
 
 table! {
@@ -32,6 +35,12 @@ table! {
         material: Named<MaterialTable>;
         /// The things in the scene.
         body: Named<BodyTable>;
+        /// Pieces of cloth.
+        cloth: Named<ClothTable>;
+        /// The air around cloth.
+        air: AirTable;
+        /// Settings of the cloth solver.
+        cloth_solver: ClothSolverTable;
         /// How objects of the frames that are not bodies are shown, by their names: smoke, water, spray, threads.
         look: Named<SurfaceTable>;
         /// Where the viewer of the pictures stands.
@@ -58,8 +67,9 @@ table! {
         fps: f64 = 24.0 => unit("1/s"), range(0.001, 1e6);
         /// Steps per frame. More are slower and more accurate.
         substeps: u32 = 4 => range(1.0, 1e5);
-        /// Acceleration of free bodies. The default is 9.80665 downward.
-        gravity: Option<Vec3> => unit("m/s²"), range(-1e6, 1e6);
+        /// Acceleration of everything that is free to fall; its components may be formulas of the time t. The default is
+        /// 9.80665 downward.
+        gravity: Option<[Formula; 3]> => unit("m/s²"), range(-1e6, 1e6);
         /// The axis that points up; it decides the default gravity and how other programs show the result.
         up: Up = Up::Z;
         /// How often a step that fails may be cut in half before the run gives up.
@@ -132,6 +142,26 @@ table! {
         restitution: Option<f64> => range(0.0, 1.0);
         /// Thickness of a sheet of it.
         thickness: Option<f64> => unit("m"), above(0.0), at_most(1.0);
+        /// Mass per area of a sheet of it; `density` times the preset's thickness if not given.
+        area_density: Option<f64> => unit("kg/m²"), range(1e-4, 1e3);
+        /// Resistance of a sheet to stretching: tension per width at unit strain.
+        stretch: Option<f64> => unit("N/m"), range(1e-3, 1e7);
+        /// Damping of in-plane motion of a sheet.
+        stretch_damping: Option<f64> => unit("N·s/m"), range(0.0, 1e5);
+        /// Resistance of its triangles to in-plane collapse, as a part of `stretch`.
+        shear: Option<f64> => range(0.0, 10.0);
+        /// Resistance of a sheet to bending.
+        bend: Option<f64> => unit("N·m"), range(0.0, 1e4);
+        /// Damping of bending of a sheet.
+        bend_damping: Option<f64> => unit("N·s"), range(0.0, 1e3);
+        /// Largest extension of a sheet, as a part of its length.
+        extension_limit: Option<f64> => range(0.0, 10.0);
+        /// Largest compression of a sheet; 0 makes it buckle instead of shrinking.
+        compression_limit: Option<f64> => range(0.0, 1.0);
+        /// Largest change of strain of a sheet in one step.
+        rate_limit: Option<f64> => range(1e-3, 10.0);
+        /// Drag and lift coefficient of a sheet in moving air.
+        air: Option<f64> => range(0.0, 10.0);
         /// Red, green and blue of the surface, linear.
         colour: Option<Vec3> => range(0.0, 1.0);
     }
@@ -166,6 +196,8 @@ keyword! {
         "stone" Stone,
         /// Water at 20 °C.
         "water" Water,
+        /// Soft woollen cloth.
+        "wool" Wool,
         /// Oak.
         "wood" Wood,
     }
@@ -184,6 +216,11 @@ table! {
         rotation: Option<RotationTable>;
         /// Point of the mesh that `rotation` leaves in place.
         pivot: Vec3 = Vec3::ZERO => unit("m"), range(-1e9, 1e9);
+        /// How cloth meets it.
+        collision: Collision = Collision::Auto;
+        /// Extra distance that cloth keeps where it meets the body by distance; by default as much as keeps straight edges of
+        /// the cloth out of its round surface.
+        margin: Option<f64> => unit("m"), range(0.0, 1e3);
         /// How it is shown; by default as its material.
         look: SurfaceTable;
         ..motion: Option<MotionTable>;

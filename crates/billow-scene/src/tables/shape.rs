@@ -1,9 +1,12 @@
 //! Mesh generators as scene files name them.
 
+use super::figurine::figurine;
 use crate::read::declare::choice;
 use billow_geom::shapes::{self, BoatHull, Bone, Cup, Funnel, Gear, Ring, Tee};
 use billow_geom::{GeomError, TetMesh, TriMesh};
+use billow_levelset::{Ball, Capsule, Collider, Cuboid, Cylinder, LevelSetError, Torus};
 use billow_num::{Vec2, Vec3};
+use std::sync::Arc;
 
 /// A mesh of either kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +54,24 @@ choice! {
             size: [f64; 2] = [1.0, 1.0] => unit("m"), above(0.0), at_most(1e6);
             /// Nodes along x and y.
             nodes: [u32; 2] = [50, 50] => at_least(2.0);
+            /// Amplitude of a faint uneven ripple, so that a sheet on edge knows which way to buckle.
+            ripple: f64 = 0.0 => unit("m"), range(0.0, 1e3);
+        }
+        /// A round sheet in the plane z = 0, of even triangles, with or without a hole.
+        "disc" Disc {
+            /// Radius.
+            radius: f64 = 0.5 => unit("m"), above(0.0), at_most(1e6);
+            /// Radius of the hole; 0 for none.
+            hole: f64 = 0.0 => unit("m"), at_least(0.0), at_most(1e6);
+            /// Rings of triangles from the hole to the rim.
+            rings: u32 = 24 => range(1.0, 4096.0);
+        }
+        /// A seated figure that stands on z = 0 and looks along x.
+        "figurine" Figurine {
+            /// Height.
+            height: f64 = 0.5 => unit("m"), above(0.0), at_most(1e6);
+            /// Edges of the surface over the height; about 4·detail² triangles.
+            detail: u32 = 40 => range(12.0, 1024.0);
         }
         /// A cylinder.
         "cylinder" Cylinder {
@@ -245,6 +266,8 @@ impl ShapeTable {
             Self::Plane { segments: cells, .. } | Self::Cloth { nodes: cells, .. } => {
                 2.0 * n(cells.value[0]) * n(cells.value[1])
             }
+            Self::Disc { rings, .. } => 7.0 * (n(rings.value) + 1.0).powi(2) * 2.0,
+            Self::Figurine { detail, .. } => 6.0 * n(detail.value).powi(2),
             Self::Cylinder { segments, stacks, .. } | Self::Cone { segments, stacks, .. } => {
                 2.0 * n(segments.value) * (n(stacks.value) + 1.0)
             }
@@ -263,6 +286,33 @@ impl ShapeTable {
         }
     }
 
+    /// The exact distance to the shape that the mesh stands for, and the smallest radius of its surface (0 if it has
+    /// edges) [m]; `None` if there is no formula for it.
+    pub(crate) fn exact(&self) -> Option<(Arc<dyn Collider>, f64)> {
+        let arc =
+            |shape: Result<Arc<dyn Collider>, LevelSetError>, roundness: f64| Some((shape.ok()?, roundness));
+        let axis = |half: f64| [-Vec3::Z * half, Vec3::Z * half];
+        match self {
+            Self::Icosphere { radius, .. } | Self::Sphere { radius, .. } => {
+                arc(Ball::new(Vec3::ZERO, radius.value).map(|s| Arc::new(s) as _), radius.value)
+            }
+            Self::Capsule { radius, length, .. } => {
+                let [a, b] = axis(0.5 * length.value);
+                arc(Capsule::new(a, b, radius.value).map(|s| Arc::new(s) as _), radius.value)
+            }
+            Self::Torus { radius, tube_radius, .. } => {
+                let shape = Torus::new(Vec3::ZERO, Vec3::Z, radius.value, tube_radius.value);
+                arc(shape.map(|s| Arc::new(s) as _), tube_radius.value)
+            }
+            Self::Cylinder { radius, height, caps, .. } if caps.value => {
+                let [a, b] = axis(0.5 * height.value);
+                arc(Cylinder::new(a, b, radius.value).map(|s| Arc::new(s) as _), 0.0)
+            }
+            Self::Box { size, .. } => arc(Cuboid::new(0.5 * size.value).map(|s| Arc::new(s) as _), 0.0),
+            _ => None,
+        }
+    }
+
     /// Makes the mesh.
     pub(crate) fn build(&self) -> Result<AnyMesh, GeomError> {
         let open = |open: bool, shell: Result<TriMesh, GeomError>, closed: Result<TriMesh, GeomError>| {
@@ -275,7 +325,13 @@ impl ShapeTable {
             }
             Self::Box { size, segments } => shapes::cuboid(size.value, segments.value),
             Self::Plane { size, segments } => shapes::plane(size[0], size[1], segments[0], segments[1]),
-            Self::Cloth { size, nodes } => shapes::cloth_grid(size[0], size[1], nodes[0], nodes[1]),
+            Self::Cloth { size, nodes, ripple } => {
+                shapes::cloth_grid(size[0], size[1], nodes[0], nodes[1]).map(|m| rippled(m, ripple.value))
+            }
+            Self::Disc { radius, hole, rings } => shapes::disc(radius.value, hole.value, rings.value),
+            Self::Figurine { height, detail } => {
+                figurine(height.value, height.value / f64::from(detail.value))
+            }
             Self::Cylinder { radius, height, segments, stacks, caps } => {
                 shapes::cylinder(radius.value, height.value, segments.value, stacks.value, caps.value)
             }
@@ -383,4 +439,12 @@ impl ShapeTable {
         };
         triangles.map(AnyMesh::Triangles)
     }
+}
+
+/// Displaces a sheet by waves of no common period.
+fn rippled(mut mesh: TriMesh, amplitude: f64) -> TriMesh {
+    for p in &mut mesh.positions {
+        p.z += amplitude * ((17.0 * p.x + 5.0 * p.y).sin() + 0.5 * (41.0 * p.y + 1.0).sin());
+    }
+    mesh
 }

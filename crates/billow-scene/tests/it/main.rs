@@ -7,6 +7,7 @@
 
 mod broken;
 mod checks;
+mod cloth;
 mod fuzz;
 mod gallery;
 mod pages;

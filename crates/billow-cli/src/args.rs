@@ -37,6 +37,7 @@ pub(crate) enum Command {
     Sdf(SdfArgs),
     Subdivide(SubdivideArgs),
     Surface(SurfaceArgs),
+    Mesh(MeshArgs),
     View(ViewArgs),
     Gallery(GalleryArgs),
     Schema(SchemaArgs),
@@ -396,6 +397,79 @@ pub(crate) struct SdfOperation {
     /// Cut another mesh away; may be repeated
     #[arg(long, value_name = "MESH")]
     pub(crate) subtract: Vec<PathBuf>,
+}
+
+/// Fill a surface or a level set with well-shaped tetrahedra
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  billow mesh bunny.obj -o bunny.vtu                     for ParaView or meshio
+  billow mesh bunny.obj -o bunny.msh --size 0.002        edges of 2 mm at the surface, for Gmsh
+  billow mesh scan.vdb -o scan.mesh --smooth 0.001       a level set, roughness smoothed away
+  billow mesh bunny.obj -o skin.obj                      only the boundary, as a good triangle mesh
+  billow mesh bunny.obj -o bunny.vtu --cutaway cut.png --histogram shapes.png --json
+
+Every result is checked: a manifold boundary, no inverted tetrahedron, none with four nodes on the boundary, no inner edge
+between boundary nodes.")]
+pub(crate) struct MeshArgs {
+    /// Mesh file (.obj, .ply, .stl) or level set (.vdb)
+    #[arg(value_name = "MESH|VDB")]
+    pub(crate) input: PathBuf,
+    /// File to write: .vtu (VTK), .msh (Gmsh), .mesh (Medit), or .obj for the boundary alone
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Longest edge at the surface [m] [default: 1/80 of the diagonal]
+    #[arg(long, value_name = "H")]
+    pub(crate) size: Option<f64>,
+    /// How often edges may be halved below --size where the surface is curved or thin
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=8))]
+    pub(crate) finer: u32,
+    /// How often edges may double above --size inside
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=8))]
+    pub(crate) coarser: u32,
+    /// Refine where edge times sum of absolute principal curvatures exceeds this; inf turns it off
+    #[arg(long, value_name = "X", default_value_t = 3.0)]
+    pub(crate) curvature: f64,
+    /// Refine where interpolated distances are wrong by this part of an edge; inf turns it off
+    #[arg(long, value_name = "X", default_value_t = 0.25)]
+    pub(crate) interpolation: f64,
+    /// How the boundary is brought to the surface
+    #[arg(long, value_enum, default_value_t = Method::Optimise)]
+    pub(crate) method: Method,
+    /// Leave boundary nodes with three triangles alone
+    #[arg(long)]
+    pub(crate) keep_degree_three: bool,
+    /// Samples of the distance along the longest side of a mesh
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub(crate) resolution: u32,
+    /// Name of the level set in a .vdb file; the default is the first
+    #[arg(long, value_name = "NAME")]
+    pub(crate) grid: Option<String>,
+    /// Round off features of this size by mean-curvature motion before meshing [m]
+    #[arg(long, value_name = "SIZE", default_value_t = 0.0, hide_default_value = true)]
+    pub(crate) smooth: f64,
+    /// Tetrahedra allowed in the lattice before it is cut out
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub(crate) max_tets: usize,
+    /// Write a picture with the distributions of dihedral angles and aspect ratios
+    #[arg(long, value_name = "PNG")]
+    pub(crate) histogram: Option<PathBuf>,
+    /// Write a picture of the mesh with its front cut away
+    #[arg(long, value_name = "PNG")]
+    pub(crate) cutaway: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Ways of compression of `billow mesh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// Direct optimisation of shapes, the best and the fastest
+    Optimise,
+    /// Edge and altitude springs
+    Springs,
+    /// Finite elements with limited strain
+    Elements,
 }
 
 /// Extract the surface of a level set as a mesh

@@ -42,6 +42,7 @@ impl Command {
             Self::Sdf(a) => a.common.json,
             Self::Subdivide(a) => a.common.json,
             Self::Surface(a) => a.common.json,
+            Self::Mesh(a) => a.common.json,
             Self::Bench(a) => a.common.json,
             Self::Gallery(a) => a.json,
             Self::View(a) => a.json,

@@ -9,6 +9,7 @@
 //! | --- | --- | --- |
 //! | [`Springs`] | edge and grid springs | [Bri03] 1.2 |
 //! | [`AltitudeSprings`] | resistance to collapse of triangles | [Gue06] 3.2.1 |
+//! | [`TetElements`] | linear tetrahedra, co-rotational | [Bri03] 5.5, [HFL00] 3 |
 //! | [`Bending`] | dihedral bending elements with rest angles | [Bri03] 1.4 |
 //!
 //! ```
@@ -29,7 +30,9 @@
 mod altitude;
 mod bending;
 mod springs;
+mod tet;
 
 pub use altitude::{AltitudeSprings, AltitudeTangent};
 pub use bending::{Bending, BendingMaterial, BendingTangent, Hinge, bending_mode};
 pub use springs::{Spring, SpringTangent, Springs, edge_stiffness};
+pub use tet::{TetElements, TetMaterial, TetRest, TetTangent};

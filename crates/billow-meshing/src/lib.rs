@@ -23,15 +23,18 @@
 //! | `lattice` | [`RedGreen`]: the lattice, red and green refinement | 5.2, 5.3 |
 //! | `sizing` | [`Sizing`]: curvature, interpolation error, features, functions | 5.3 |
 //! | `select` | [`select`]: enveloped nodes, repairs, the three conditions | 5.4 |
-//! | `compress` | [`Optimisation`] | 5.5 |
+//! | `compress` | [`Compression`]: optimisation, springs, finite elements | 5.5 |
 //! | `quality` | [`Quality`]: aspect ratios, dihedral angles, histograms | 5.6 |
 //! | `soundness` | [`Soundness`]: the conditions, checked on every result | 5.4 |
+//! | `closeness` | [`Closeness`]: Hausdorff distances | 5.6 |
+//! | `trim` | [`trim`]: surfaces with a border | 5.7 |
 //! | `field` | [`DistanceField`]: narrow bands continued to true distances | |
 //! | `mesher` | [`mesh`]: all of it | 5 |
 //!
 //! Results have the same bits for any number of threads. Limits: lattice coordinates have 21 bits, so coarse cells times
 //! 2^(levels + 5) along an axis stay below two million; edges sharper than the lattice are rounded.
 
+mod closeness;
 mod compress;
 mod error;
 mod field;
@@ -41,8 +44,10 @@ mod quality;
 mod select;
 mod sizing;
 mod soundness;
+mod trim;
 
-pub use compress::{Optimisation, OptimisationReport};
+pub use closeness::Closeness;
+pub use compress::{Body, Compression, Optimisation, OptimisationReport};
 pub use error::MeshingError;
 pub use field::DistanceField;
 pub use lattice::{LeafMesh, RedGreen};
@@ -51,3 +56,4 @@ pub use quality::{BARS, Quality, Shape};
 pub use select::{Candidate, Selection, SelectionReport, select};
 pub use sizing::{Feature, SPARE_LEVELS, SizeFunction, Sizing, background, total_curvature};
 pub use soundness::Soundness;
+pub use trim::{Trim, trim};

@@ -2,8 +2,8 @@
 
 use crate::compress::Optimiser;
 use crate::{
-    Candidate, MeshingError, Optimisation, OptimisationReport, RedGreen, Selection, SelectionReport, Sizing,
-    Soundness, background, select,
+    Candidate, Compression, MeshingError, Optimisation, OptimisationReport, RedGreen, Selection,
+    SelectionReport, Sizing, Soundness, background, select,
 };
 use billow_levelset::Collider;
 use billow_num::stages::Stages;
@@ -15,14 +15,21 @@ pub struct Mesher<'a> {
     pub sizing: Sizing<'a>,
     /// How tetrahedra are chosen.
     pub selection: Selection,
-    /// How they are moved.
+    /// How the boundary is brought to the surface.
+    pub compression: Compression,
+    /// How shapes are optimised, and the limits that reports speak of.
     pub optimisation: Optimisation,
 }
 
 impl<'a> Mesher<'a> {
     /// The default way to mesh with the given sizes.
     pub fn new(sizing: Sizing<'a>) -> Self {
-        Self { sizing, selection: Selection::default(), optimisation: Optimisation::default() }
+        Self {
+            sizing,
+            selection: Selection::default(),
+            compression: Compression::default(),
+            optimisation: Optimisation::default(),
+        }
     }
 }
 
@@ -53,9 +60,13 @@ pub fn mesh(solid: &dyn Collider, mesher: &Mesher<'_>) -> Result<Meshed, Meshing
     let (mut candidate, selection) =
         stages.time("select", || select(&mut forest, solid, &mesher.selection))?;
     let optimisation = stages.time("compress", || {
-        let optimiser = Optimiser::new(&candidate, solid, &mesher.optimisation)
+        let mut optimiser = Optimiser::new(&candidate, solid, &mesher.optimisation)
             .map_err(|e| MeshingError::Topology { problem: e.to_string() })?;
-        Ok(optimiser.run(&mut candidate.mesh.positions))
+        let x = &mut candidate.mesh.positions;
+        Ok(match mesher.compression {
+            Compression::Optimise => optimiser.run(x),
+            Compression::Simulate { body, sweeps } => optimiser.simulate(x, body, sweeps),
+        })
     })?;
     let soundness = stages.time("check", || Soundness::new(&candidate.mesh));
     if !soundness.is_sound() {

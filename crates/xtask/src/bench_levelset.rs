@@ -177,7 +177,7 @@ fn per(cost: &Value, active: usize) -> f64 {
 }
 
 /// Runs `f`; wall-clock and processor seconds.
-fn timed<R>(f: impl FnOnce() -> R) -> (R, Value) {
+pub(crate) fn timed<R>(f: impl FnOnce() -> R) -> (R, Value) {
     let (start, before) = (Instant::now(), processor_seconds());
     let result = f();
     let wall = start.elapsed().as_secs_f64();

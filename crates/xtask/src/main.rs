@@ -9,6 +9,7 @@ mod arch;
 mod bench_ccd;
 mod bench_cloth;
 mod bench_levelset;
+mod bench_mesh;
 mod bench_render;
 mod bench_rigid;
 mod coverage;
@@ -36,6 +37,8 @@ cargo xtask COMMAND
   page        check the viewer's page with TypeScript (needs npm)
   bench levelset [MESH [N [PEER|scaling]]]
               time level sets; without a mesh, fast marching
+  bench mesh [MESH [FRACTION...]]
+              time tetrahedral meshes with surface edges of 1/FRACTION of the diagonal
 ";
 
 fn main() -> ExitCode {
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         ["bench", "cloth", rest @ ..] => finished(bench_cloth::run(rest)),
         ["bench", "levelset", rest @ ..] => finished(bench_levelset::run(rest)),
         ["bench", "rigid", rest @ ..] => finished(bench_rigid::run(rest)),
+        ["bench", "mesh", rest @ ..] => finished(bench_mesh::run(rest)),
         ["bench", "render", rest @ ..] => finished(bench_render::run(rest.first().unwrap_or(&"python3"))),
         _ => {
             eprint!("{USAGE}");

@@ -8,6 +8,8 @@ mod gallery;
 mod gallery_page;
 mod info;
 mod interrupt;
+mod mesh;
+mod mesh_pictures;
 mod render;
 mod resume;
 mod run;
@@ -35,6 +37,7 @@ pub(crate) fn dispatch(command: Command, output: Output) -> Result<(), Failure> 
         Command::Sdf(args) => sdf::sdf(&args, output),
         Command::Subdivide(args) => subdivide::subdivide(&args, output),
         Command::Surface(args) => surface::surface(&args, output),
+        Command::Mesh(args) => mesh::run(&args, output),
         Command::View(args) => view::view(&args, output),
         Command::Gallery(args) => gallery::gallery(&args, output),
         Command::Schema(_) => schema::schema(),

@@ -59,7 +59,7 @@ fn extract(args: &SurfaceArgs, output: Output) -> Result<(), Failure> {
 }
 
 /// The level set of a `.vdb` file: the one named, or the first.
-fn load_level_set(path: &Path, name: Option<&str>) -> Result<SparseGrid, Failure> {
+pub(super) fn load_level_set(path: &Path, name: Option<&str>) -> Result<SparseGrid, Failure> {
     let grids = vdb::read(path)?;
     let mut names = Vec::new();
     for grid in &grids {

@@ -7,6 +7,7 @@ mod bad_input;
 mod commands;
 mod interruption;
 mod levelsets;
+mod meshing;
 mod pictures;
 mod support;
 mod viewing;

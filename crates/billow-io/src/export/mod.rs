@@ -10,6 +10,7 @@ pub mod ply;
 mod sequence;
 pub mod stl;
 mod surface;
+pub mod tets;
 pub mod usd;
 
 pub use sequence::{SequenceFormat, SequenceOptions, write_sequence};

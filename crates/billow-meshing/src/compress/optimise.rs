@@ -6,6 +6,7 @@
 //! surface itself. A move that does not improve the worst tetrahedron is never made, so nothing gets inverted.
 
 use super::order::Order;
+use super::physics::{self, Body, Pull};
 use super::star::{Limits, Star, Stars};
 use crate::Candidate;
 use billow_levelset::Collider;
@@ -91,6 +92,8 @@ enum Goal {
     Worst,
     /// The mean aspect ratio around each node.
     Mean,
+    /// The balance of internal forces.
+    Balance,
 }
 
 /// A mesh being optimised.
@@ -104,6 +107,15 @@ pub(crate) struct Optimiser<'a> {
     /// Boundary faces at each node.
     fans: Incidence,
     limits: Limits,
+    physics: Option<Physics>,
+}
+
+/// The elastic body that a mesh being compressed stands for.
+#[derive(Clone, Debug)]
+struct Physics {
+    body: Body,
+    /// Places of the nodes in the lattice.
+    rest: Vec<Vec3>,
 }
 
 impl<'a> Optimiser<'a> {
@@ -125,7 +137,75 @@ impl<'a> Optimiser<'a> {
             boundary: candidate.boundary.clone(),
             fans: Incidence::new(n, &candidate.boundary)?,
             limits: Limits::new(config.max_aspect, config.min_dihedral, config.max_dihedral),
+            physics: None,
         })
+    }
+
+    /// Moves the nodes `x` to the surface by the physics of `body` ([Bri03] 5.5): gently, then all the way.
+    pub(crate) fn simulate(&mut self, x: &mut [Vec3], body: Body, sweeps: u32) -> OptimisationReport {
+        self.physics = Some(Physics { body, rest: x.to_vec() });
+        let gentle = sweeps / 2;
+        for k in 0..sweeps {
+            let part = if k < gentle { 1.0 / 8.0 } else { 0.5 };
+            self.sweep(x, &mut vec![true; x.len()], Boundary::Pushed(part), Goal::Balance, k);
+        }
+        // What is still off the surface goes there as far as no element suffers.
+        for k in 0..3 {
+            self.sweep(x, &mut vec![true; x.len()], Boundary::OnSurface, Goal::Balance, sweeps + k);
+        }
+        let worst = self.each_worst(x).into_iter().fold(f64::INFINITY, f64::min);
+        OptimisationReport {
+            sweeps: sweeps + 3,
+            worst: worst.max(0.0).sqrt(),
+            largest_gap: self.largest_gap(x),
+        }
+    }
+
+    /// Moves a node along its force over its stiffness, a boundary node also towards the surface.
+    fn relax(&self, x: &[Vec3], n: u32, boundary: Boundary, star: &mut Star) -> Vec3 {
+        let Some(Physics { body, rest }) = &self.physics else { return x[n as usize] };
+        let corners = |p: &[Vec3], t: &[u32; 3]| [n, t[0], t[1], t[2]].map(|m| p[m as usize]);
+        let mut sum = Pull::default();
+        for t in self.stars.of(n as usize) {
+            let one = physics::pull(body, corners(rest, t), corners(x, t));
+            sum.force += one.force;
+            sum.stiffness += one.stiffness;
+        }
+        let start = x[n as usize];
+        let mut by = if sum.stiffness > 0.0 { 0.5 * sum.force / sum.stiffness } else { Vec3::ZERO };
+        if self.on_boundary[n as usize] {
+            match boundary {
+                Boundary::Pushed(part) => {
+                    let normal = self.mesh_normal(x, n);
+                    by -= by.dot(normal) * normal;
+                    by -= part * self.solid.phi(start, 0.0) * normal;
+                }
+                Boundary::OnSurface => by = self.project(start) - start,
+            }
+        }
+        let strain = |p: Vec3| {
+            let moved = |t: &[u32; 3]| {
+                let mut now = corners(x, t);
+                now[0] = p;
+                physics::overstrain(body, corners(rest, t), now)
+            };
+            self.stars.of(n as usize).iter().map(moved).fold(0.0, f64::max)
+        };
+        // The last sweeps close what gaps are left: there only inversion is forbidden.
+        let allowed = match boundary {
+            Boundary::OnSurface => f64::INFINITY,
+            Boundary::Pushed(_) => strain(start).max(1.0) * (1.0 + 1e-9),
+        };
+        let floor = star.worst(start).min(0.02);
+        let mut part = 1.0;
+        for _ in 0..5 {
+            let p = start + part * by;
+            if star.exceeds(p, floor).is_some() && strain(p) <= allowed {
+                return p;
+            }
+            part *= 0.5;
+        }
+        start
     }
 
     /// Moves the nodes `x` of the candidate to the surface.
@@ -204,6 +284,7 @@ impl<'a> Optimiser<'a> {
                             self.improve_mean(now[n as usize], n, &mut star)
                         }
                         Goal::Mean => now[n as usize],
+                        Goal::Balance => self.relax(now, n, boundary, &mut star),
                     });
                 }
             });

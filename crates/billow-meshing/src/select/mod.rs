@@ -11,7 +11,7 @@ pub(crate) use boundary::{Boundary, Faults};
 
 use crate::sizing::SPARE_LEVELS;
 use crate::{LeafMesh, MeshingError, RedGreen};
-use billow_geom::TetMesh;
+use billow_geom::{TetMesh, TriMesh};
 use billow_levelset::Collider;
 use billow_num::par::Incidence;
 use billow_num::{Vec3, par};
@@ -282,6 +282,13 @@ impl Candidate {
         let mut on = vec![false; self.mesh.positions.len()];
         self.boundary.iter().flatten().for_each(|n| on[*n as usize] = true);
         on
+    }
+
+    /// The boundary as a mesh of its own.
+    pub fn surface(&self) -> TriMesh {
+        let all = TriMesh { positions: self.mesh.positions.clone(), triangles: self.boundary.clone() };
+        let every: Vec<u32> = (0..self.boundary.len() as u32).collect();
+        all.extract(&every).mesh
     }
 
     /// Positions of the boundary nodes.

@@ -2,7 +2,7 @@
 
 use crate::shapes::{Blobs, Formula};
 use billow_levelset::{Ball, Collider, Torus};
-use billow_meshing::{Mesher, MeshingError, Quality, Sizing, Soundness, mesh};
+use billow_meshing::{Body, Compression, Mesher, MeshingError, Quality, Sizing, Soundness, mesh};
 use billow_num::{Vec3, par};
 
 #[test]
@@ -141,4 +141,22 @@ fn noise_gives_sound_meshes_or_is_refused() {
     assert!(mesh(&empty, &Mesher::new(Sizing::uniform(0.1, 2))).is_err());
     let full = Formula::new(1.0, |_| -1.0);
     assert!(matches!(mesh(&full, &Mesher::new(Sizing::uniform(0.2, 1))), Err(MeshingError::Topology { .. })));
+}
+
+#[test]
+fn springs_and_finite_elements_also_reach_the_surface() {
+    let ring = Torus::new(Vec3::ZERO, Vec3::Z, 1.0, 0.35).unwrap();
+    let mut aspects = Vec::new();
+    let bodies = [Body::Springs, Body::ELEMENTS].map(|body| Compression::Simulate { body, sweeps: 40 });
+    for compression in [bodies[0], bodies[1], Compression::Optimise] {
+        let mesher = Mesher { compression, ..Mesher::new(Sizing::uniform(0.2, 1)) };
+        let run = |threads| par::with_threads(threads, || mesh(&ring, &mesher).unwrap());
+        let meshed = run(1);
+        assert_eq!(meshed.candidate.mesh, run(2).candidate.mesh, "{compression:?}");
+        let gap = meshed.optimisation.largest_gap;
+        assert!(gap < 0.01, "{compression:?} leaves a gap of {gap}");
+        aspects.push(Quality::new(&meshed.candidate.mesh).max_aspect);
+    }
+    // [Bri03] table 5.2: optimisation gives the better shapes.
+    assert!(aspects[2] < aspects[0] && aspects[2] < aspects[1], "{aspects:?}");
 }

@@ -1,0 +1,116 @@
+//! Pictures of a tetrahedral mesh: a histogram of its shapes and a view with the front cut away.
+
+use crate::failure::Failure;
+use billow::io::cache::UpAxis;
+use billow::io::{Frame, Object, Shape};
+use billow::meshing::{Candidate, Quality};
+use billow::num::Vec3;
+use billow::render::{
+    Camera, Colour, Finish, Image, Look, Settings, Studio, Surface, Watch, develop, write_png,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Width and height of the pictures.
+const SIZE: [u32; 2] = [960, 640];
+
+/// Draws dihedral angles (above, 5° a bar) and aspect ratios (below, ¼ a bar).
+pub(super) fn histogram(path: &Path, quality: &Quality) -> Result<(), Failure> {
+    let mut image = Image::filled(SIZE[0], SIZE[1], [250; 3]);
+    bars(&mut image, &quality.dihedrals, 20, [64, 110, 190]);
+    bars(&mut image, &quality.aspects, SIZE[1] / 2 + 20, [190, 110, 64]);
+    Ok(write_png(path, &image)?)
+}
+
+/// One row of bars with its base at `top` plus its height; ticks below every sixth bar (30°) or fourth (1).
+fn bars(image: &mut Image, counts: &[u64], top: u32, colour: [u8; 3]) {
+    let (height, left) = (SIZE[1] / 2 - 60, 30);
+    let width = (SIZE[0] - 2 * left) / counts.len().max(1) as u32;
+    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let mut fill = |x: u32, y: u32, w: u32, h: u32, colour: [u8; 3]| {
+        if w > 0 && h > 0 {
+            image.paste(&Image::filled(w, h, colour), x, y);
+        }
+    };
+    for (k, count) in counts.iter().enumerate() {
+        let x = left + k as u32 * width;
+        // Even a single bad one shows.
+        let tall = (f64::from(height) * *count as f64 / most)
+            .ceil()
+            .max(f64::from(u8::from(*count > 0)) * 2.0) as u32;
+        fill(x + 1, top + height - tall, width - 2, tall, colour);
+        if k % 6 == 0 {
+            fill(x, top + height + 2, 2, 10, [60; 3]);
+        }
+    }
+    fill(left, top + height, width * counts.len() as u32, 2, [60; 3]);
+}
+
+/// Renders the half of the mesh behind a plane through its middle, inner faces in another colour, edges drawn.
+pub(super) fn cutaway(path: &Path, candidate: &Candidate) -> Result<(), Failure> {
+    let mesh = &candidate.mesh;
+    let bounds = mesh.bounds();
+    let size = bounds.size();
+    // Cut across the thinnest horizontal direction: the longest section.
+    let normal = if size.x < size.y { Vec3::X } else { Vec3::NEG_Y };
+    let kept = |t: &[u32; 4]| {
+        let centre = t.iter().map(|n| mesh.positions[*n as usize]).sum::<Vec3>() / 4.0;
+        (centre - bounds.centre()).dot(normal) < 0.0
+    };
+    let rest = billow::geom::TetMesh {
+        positions: mesh.positions.clone(),
+        tets: mesh.tets.iter().copied().filter(kept).collect(),
+    };
+    let failed = |e: billow::geom::GeomError| Failure::System(e.to_string());
+    let skin = rest.boundary_surface(&rest.topology().map_err(failed)?);
+    let on = candidate.on_boundary();
+    let outer = |t: &[u32; 3]| t.iter().all(|v| on[skin.vertices[*v as usize] as usize]);
+    let positions = std::sync::Arc::new(skin.mesh.positions.clone());
+    let part = |name: &str, wanted: bool| {
+        let triangles: Vec<[u32; 3]> =
+            skin.mesh.triangles.iter().copied().filter(|t| outer(t) == wanted).collect();
+        Object::new(name, Shape::Triangles { positions: positions.clone(), triangles: triangles.into() })
+    };
+    let edges: BTreeSet<[u32; 2]> = skin
+        .mesh
+        .triangles
+        .iter()
+        .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]])
+        .map(|[a, b]| [*a.min(b), *a.max(b)])
+        .collect();
+    let segments: Vec<[u32; 2]> = edges.into_iter().collect();
+    let wires =
+        Object::new("edges", Shape::Lines { positions: positions.clone(), segments: segments.into() });
+    let frame =
+        Frame { objects: vec![part("outside", true), part("inside", false), wires], ..Frame::default() };
+    shoot(path, &frame, look(normal, size.length()))
+}
+
+fn look(normal: Vec3, diagonal: f64) -> Look {
+    let plain = |colour| Surface {
+        finish: Some(Finish::Matte),
+        colour: Some(colour),
+        flat: true,
+        ..Surface::default()
+    };
+    let mut look = Look::default();
+    look.objects.insert("outside".into(), plain(Colour::srgb(150, 185, 215)));
+    look.objects.insert("inside".into(), plain(Colour::srgb(235, 180, 90)));
+    let wires = Surface { radius: Some(3e-4 * diagonal), ..plain(Colour::srgb(40, 45, 55)) };
+    look.objects.insert("edges".into(), wires);
+    // Looking against the cut, a little from above and from the side.
+    let side = normal.cross(Vec3::Z);
+    let direction = -(normal + 0.35 * side + 0.3 * Vec3::Z).normalize();
+    look.camera = Camera { direction: Some(direction.to_array()), ..Camera::default() };
+    look
+}
+
+fn shoot(path: &Path, frame: &Frame, look: Look) -> Result<(), Failure> {
+    let aspect = f64::from(SIZE[0]) / f64::from(SIZE[1]);
+    let mut survey = Studio::survey(&look, UpAxis::Z, 24.0, frame, aspect)?;
+    survey.add(frame);
+    let settings =
+        Settings { width: SIZE[0], height: SIZE[1], samples: 12, bounces: 2, ..Settings::default() };
+    let picture = survey.finish()?.shoot(frame, None, &settings, &Watch::default())?;
+    Ok(write_png(path, &develop(&picture))?)
+}

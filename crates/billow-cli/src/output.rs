@@ -73,6 +73,20 @@ pub(crate) fn bytes(n: u64) -> String {
     if unit == 0 { format!("{n} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+/// A measure with six significant digits and no trailing zeros.
+pub(crate) fn measure(x: f64) -> String {
+    const DIGITS: i32 = 6;
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let decimals = (DIGITS - 1 - x.abs().log10().floor() as i32).clamp(0, 15) as usize;
+    let text = format!("{x:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').into(),
+        false => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +99,12 @@ mod tests {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(1_250_000), "1.2 MB");
         assert_eq!(bytes(999_700), "1.0 MB");
+    }
+
+    #[test]
+    fn measures_keep_six_digits_at_any_size() {
+        let measured =
+            [0.0, 1.0, 6.000_000_1, 0.000_478_123_44, 1_234_567.8, -0.025, 0.000_681_980_666_7].map(measure);
+        assert_eq!(measured, ["0", "1", "6", "0.000478123", "1234568", "-0.025", "0.000681981"]);
     }
 }

@@ -3,7 +3,7 @@
 use super::surface::write_mesh;
 use crate::args::{SdfArgs, SdfOperation};
 use crate::failure::Failure;
-use crate::output::{Output, bytes, duration};
+use crate::output::{Output, bytes, duration, measure};
 use crate::progress::Stages;
 use billow::geom::{Aabb, TriMesh};
 use billow::io::formats::vdb::{self, AnyVdbGrid, VdbGrid};
@@ -240,32 +240,32 @@ fn sentences(args: &SdfArgs, summary: &Value, report: &MeshReport) -> Vec<String
     let before = if changed { " before" } else { "" };
     // The volume of an open mesh depends on where the origin is.
     let mesh_volume = match report.open_edges {
-        0 => format!("{:.6}{before}", number("/mesh/volume")),
+        0 => format!("{}{before}", measure(number("/mesh/volume"))),
         _ => "open".into(),
     };
     let mut lines = vec![
         format!(
             "{} voxels of {} m, {:.0} active, {} in {}",
             dims.join(" × "),
-            number("/voxel_size"),
+            measure(number("/voxel_size")),
             number("/active_voxels"),
             bytes(number("/bytes") as u64),
             duration(number("/seconds"))
         ),
         format!(
-            "volume {:.6} m³ (mesh {mesh_volume}), area {:.6} m² (mesh {:.6}{before})",
-            number("/surface/volume"),
-            number("/surface/area"),
-            number("/mesh/area")
+            "volume {} m³ (mesh {mesh_volume}), area {} m² (mesh {}{before})",
+            measure(number("/surface/volume")),
+            measure(number("/surface/area")),
+            measure(number("/mesh/area"))
         ),
     ];
     if report.open_edges > 0 {
         lines.push(format!(
-            "the mesh leaks: {} open edges, {} samples on which rays disagree, holes of {:.4} m² closed ({:.2} % of the \
+            "the mesh leaks: {} open edges, {} samples on which rays disagree, holes of {} m² closed ({:.2} % of the \
              area)",
             report.open_edges,
             report.split_votes,
-            number("/leak_area"),
+            measure(number("/leak_area")),
             100.0 * number("/leak_area") / number("/mesh/area").max(f64::MIN_POSITIVE)
         ));
     }

@@ -3,7 +3,7 @@
 use super::sdf::{check_output, check_size, ending, refused, smooth};
 use crate::args::SurfaceArgs;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, measure};
 use crate::progress::Stages;
 use billow::geom::TriMesh;
 use billow::io::export::{obj, ply, stl};
@@ -41,11 +41,11 @@ fn extract(args: &SurfaceArgs, output: Output) -> Result<(), Failure> {
     write_mesh(&args.output, &mesh, &normals)?;
     drop(stages);
     output.say(format!(
-        "{} vertices, {} triangles, volume {:.6} m³, area {:.6} m²; wrote {}",
+        "{} vertices, {} triangles, volume {} m³, area {} m²; wrote {}",
         mesh.positions.len(),
         mesh.triangles.len(),
-        mesh.volume(),
-        mesh.area(),
+        measure(mesh.volume()),
+        measure(mesh.area()),
         args.output.display()
     ));
     output.result(&json!({

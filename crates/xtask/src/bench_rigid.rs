@@ -22,7 +22,7 @@ struct Outcome {
 
 impl Outcome {
     fn print(&self) {
-        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len().max(1) as f64;
+        let mean = |x: &[f64]| x.iter().fold(0.0, |sum, v| sum + v) / x.len().max(1) as f64;
         let most = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
         println!(
             "{:<28} {:>9.4} {:>9.4} {:>12.3} {:>12.3} {:>8}",

@@ -104,7 +104,8 @@ fn lower_row(squared: &mut [f32], face: &Face, p: Vec3) {
         }
         let plane = height + x * face.normal.x;
         let d = if inside { plane * plane } else { best };
-        let d = d as f32;
+        // On an edge the difference may cancel to less than nothing, whose root is no number.
+        let d = if d > 0.0 { d as f32 } else { 0.0 };
         *out = if d < *out { d } else { *out };
     }
 }

@@ -97,6 +97,26 @@ fn random_points_anywhere_have_the_sign_of_the_winding_number() {
 }
 
 #[test]
+fn samples_on_vertices_and_edges_have_their_distance_too() {
+    // Vertices of this torus lie on samples up to rounding, four of them and points of its equator exactly.
+    let mesh = shapes::torus(0.3, 0.1, 24, 16).unwrap();
+    for h in [0.01, 0.0125, 0.02, 0.05] {
+        let (grid, report) = mesh_to_sparse(&mesh, &MeshToSdf::with_spacing(h)).unwrap();
+        assert_eq!(report.leak_edges, 0);
+        let f = grid.edge();
+        for (b, block) in grid.blocks().iter().enumerate() {
+            for (i, &v) in grid.block(b).iter().enumerate() {
+                let c = [i % f, i / f % f, i / f / f];
+                let x = grid.frame().position(std::array::from_fn(|a| block[a] * f as i32 + c[a] as i32));
+                let d = distance(&mesh, x).min(3.0 * h);
+                assert!((d - f64::from(v.abs())).abs() < 1e-6 * h + 1e-7, "h = {h} at {x}: {d} {v}");
+                assert!(d < 1e-9 || (winding(&mesh, x) > 0.5) == (v < 0.0), "h = {h} at {x}: {v}");
+            }
+        }
+    }
+}
+
+#[test]
 fn lines_through_vertices_and_along_edges_are_no_trouble() {
     // A cube whose faces, edges and vertices lie exactly on samples, at several positions and sizes.
     for n in [3i32, 5] {

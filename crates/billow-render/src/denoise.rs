@@ -10,8 +10,28 @@ use billow_num::par;
 
 /// Steps of the cascade [pixels].
 const STEPS: [i32; 5] = [1, 2, 4, 8, 16];
-/// Weights of the five taps along each axis.
-const TAPS: [f32; 5] = [1.0 / 16.0, 0.25, 0.375, 0.25, 1.0 / 16.0];
+/// Weight of the middle tap and of those around it with their places: the product of five taps along each axis without
+/// the far corners, which weigh a seventh of the whole and cost half of it.
+const CENTRE: f32 = 0.375 * 0.375;
+const TAPS: [(i32, i32, f32); 12] = {
+    const NEAR: f32 = 0.375 * 0.25;
+    const CORNER: f32 = 0.25 * 0.25;
+    const FAR: f32 = 0.375 / 16.0;
+    [
+        (0, -2, FAR),
+        (-1, -1, CORNER),
+        (0, -1, NEAR),
+        (1, -1, CORNER),
+        (-2, 0, FAR),
+        (-1, 0, NEAR),
+        (1, 0, NEAR),
+        (2, 0, FAR),
+        (-1, 1, CORNER),
+        (0, 1, NEAR),
+        (1, 1, CORNER),
+        (0, 2, FAR),
+    ]
+};
 /// Differences of light up to this many standard deviations are taken for noise.
 const DEVIATIONS: f32 = 3.0;
 /// Squared differences at which normals, colours and coverage separate surfaces.
@@ -130,27 +150,23 @@ impl View<'_> {
         }
         let brightness = luminance(Vec3::from_vec4(light));
         let per_deviation = 1.0 / (DEVIATIONS * variance.sqrt() + 1e-6);
-        let centre = TAPS[2] * TAPS[2];
-        let (mut sum, mut weights, mut spread) = (light * centre, centre, light.w * centre * centre);
-        for (j, tap_y) in (-2..=2).zip(TAPS) {
-            for (i, tap_x) in (-2..=2).zip(TAPS) {
-                let (p, q) = (x + i * self.step, y + j * self.step);
-                // The far corners weigh a seventh of the whole and cost half of it.
-                let skipped = (i == 0 && j == 0) || i.abs() + j.abs() > 2;
-                if skipped || !(0..self.w).contains(&p) || !(0..self.h).contains(&q) {
-                    continue;
-                }
-                let other = self.at(p, q);
-                let there = self.light[other];
-                let apart = guide.distance(&self.guides[other], [i * self.step, j * self.step])
-                    + (luminance(Vec3::from_vec4(there)) - brightness).abs() * per_deviation;
-                // A cheap stand-in for exp(-apart) with the same start and no surprises in its tail.
-                let falloff = 1.0 / (1.0 + apart * (1.0 + apart * (0.5 + apart * (0.25 + 0.25 * apart))));
-                let weight = tap_x * tap_y * falloff;
-                sum += there * weight;
-                weights += weight;
-                spread += there.w * weight * weight;
+        let (mut sum, mut weights, mut spread) = (light * CENTRE, CENTRE, light.w * CENTRE * CENTRE);
+        for (i, j, tap) in TAPS {
+            let offset = [i * self.step, j * self.step];
+            let (p, q) = (x + offset[0], y + offset[1]);
+            if !(0..self.w).contains(&p) || !(0..self.h).contains(&q) {
+                continue;
             }
+            let other = self.at(p, q);
+            let there = self.light[other];
+            let apart = guide.distance(&self.guides[other], offset)
+                + (luminance(Vec3::from_vec4(there)) - brightness).abs() * per_deviation;
+            // A cheap stand-in for exp(-apart) with the same start and no surprises in its tail.
+            let falloff = 1.0 / (1.0 + apart * (1.0 + apart * (0.5 + apart * (0.25 + 0.25 * apart))));
+            let weight = tap * falloff;
+            sum += there * weight;
+            weights += weight;
+            spread += there.w * weight * weight;
         }
         let mut smoothed = sum / weights;
         smoothed.w = spread / (weights * weights);
@@ -172,7 +188,7 @@ impl Guide {
         let along = (self.slope[0] * offset[0] as f32 + self.slope[1] * offset[1] as f32).abs();
         let apart = (normal.w * normal.w - noise.z).max(0.0).sqrt();
         let depth = apart / (2.0 * along + DEPTH * self.normal.w.abs() + 1e-9);
-        n2 / NORMAL + c2 / ALBEDO + covered / COVERAGE + depth.min(100.0)
+        n2 * (1.0 / NORMAL) + c2 * (1.0 / ALBEDO) + covered * (1.0 / COVERAGE) + depth.min(100.0)
     }
 }
 

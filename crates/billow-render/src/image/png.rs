@@ -25,7 +25,7 @@ pub(super) fn encode(
     let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::High);
+    encoder.set_compression(png::Compression::Balanced);
     encoder.set_filter(png::Filter::Adaptive);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     if let Some((count, delay_ms)) = frames {

@@ -37,6 +37,7 @@ pub(crate) struct Coupled {
     outer: Vec<Vec3>,
     /// Scratch: the air's forces on faces.
     faces: Vec<Vec3>,
+    objects: ObjectContacts,
 }
 
 impl Coupled {
@@ -51,8 +52,7 @@ impl Coupled {
     ) -> u64 {
         let steps = config.substeps.max(1);
         let h = dt / f64::from(steps);
-        let mut objects = ObjectContacts::default();
-        let Self { elements, moved, outer, faces } = self;
+        let Self { elements, moved, outer, faces, objects } = self;
         let (links, hinges) = elements.get_or_insert_with(|| (Links::new(model), Hinges::new(model)));
         moved.resize(x.len(), Vec3::ZERO);
         for k in 0..steps {

@@ -96,9 +96,7 @@ fn coupled_step(
     let mut report = StepReport::default();
     let mut stages = Stages::default();
     let Workspace { coupled, contact, x_bar, v_bar, v_mid, .. } = work;
-    x_bar.clone_from(&state.x);
-    v_bar.clone_from(&state.v);
-    follow_scripts(model, state, dt, v_bar);
+    start_over(model, state, dt, (x_bar, v_bar));
 
     // Contacts and pairs that may meet, for nodes that go on as they are.
     let expected = model.gravity * (0.5 * dt);
@@ -119,9 +117,7 @@ fn coupled_step(
         if attempt == config.attempts || !stages.time("learn", || pipeline.learn(v_mid)) {
             break;
         }
-        x_bar.clone_from(&state.x);
-        v_bar.clone_from(&state.v);
-        follow_scripts(model, state, dt, v_bar);
+        start_over(model, state, dt, (x_bar, v_bar));
     }
 
     // Collisions and impact zones correct the mean velocity; what they change belongs to the final one too.
@@ -151,9 +147,7 @@ fn split_step(
     let mut motion = Motion { model, config, forces, scratch, iterations: 0 };
 
     // Advance to candidate positions and velocities with internal dynamics.
-    x_bar.clone_from(&state.x);
-    v_bar.clone_from(&state.v);
-    follow_scripts(model, state, dt, v_bar);
+    start_over(model, state, dt, (x_bar, v_bar));
     stages.time("dynamics", || motion.advance(x_bar, v_bar, dt));
     finite(model, "dynamics", x_bar)?;
 
@@ -212,6 +206,13 @@ fn finish_velocity(motion: &mut Motion<'_>, x: &[Vec3], v_mid: &[Vec3], v: &mut 
         motion.implicit_half(x, v, dt);
     }
     motion.limit_rate(x, v, dt);
+}
+
+/// Candidates as they are before a step: the state, with scripted nodes on their way.
+fn start_over(model: &Model, state: &State, dt: f64, (x, v): (&mut Vec<Vec3>, &mut Vec<Vec3>)) {
+    x.clone_from(&state.x);
+    v.clone_from(&state.v);
+    follow_scripts(model, state, dt, v);
 }
 
 /// Gives scripted nodes the mean velocity that takes them to their next position.

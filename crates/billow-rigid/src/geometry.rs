@@ -213,6 +213,11 @@ impl Geometry {
         self.radius
     }
 
+    /// Half its thickness: the radius of the largest ball inside, where it is known [m].
+    pub fn depth(&self) -> f64 {
+        self.depth
+    }
+
     /// Whether the shape was recognised as a convex polyhedron.
     pub fn is_convex(&self) -> bool {
         self.convex.is_some()

@@ -181,6 +181,13 @@ impl Model {
         self.gravity
     }
 
+    /// Changes gravity [m/s²]; numbers that are not finite are ignored.
+    pub fn set_gravity(&mut self, gravity: Vec3) {
+        if gravity.is_finite() {
+            self.gravity = gravity;
+        }
+    }
+
     /// Shape of a body.
     pub fn geometry(&self, body: usize) -> &Geometry {
         &self.geometries[self.bodies[body].geometry]

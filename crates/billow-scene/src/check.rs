@@ -6,11 +6,12 @@
 use crate::Scene;
 use crate::driver::{Auditor, Event, Progress, RunError, stored_scene, with_threads};
 use crate::expr::Expr;
+use crate::rigid::{Found, Referee, RigidPlan};
 use billow_io::cache::{Reader, Status};
 use billow_io::{Frame, Shape, Values};
 use billow_num::{Pose, Vec3, par};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -68,6 +69,13 @@ pub enum Criterion {
         /// Most flips allowed.
         at_most: u32,
     },
+    /// Rigid bodies do not overlap, and rings stay linked or unlinked as they begin.
+    Penetration {
+        /// Largest depth allowed [m]; 1 % of the thickness of the thinnest rigid body if not given.
+        max: Option<f64>,
+        /// Largest mean depth of overlapping pairs allowed [m].
+        mean: f64,
+    },
 }
 
 /// The verdict on one cached frame.
@@ -109,8 +117,27 @@ pub struct CheckReport {
     pub bad_frames: Vec<FrameCheck>,
     /// Crossing pairs over all frames.
     pub crossings: u64,
+    /// Overlaps of rigid bodies; `None` if the scene has none.
+    pub overlaps: Option<Overlaps>,
     /// The scene's own checks.
     pub checks: Vec<SceneCheck>,
+}
+
+/// Overlaps of rigid bodies over a run, measured on exact meshes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Overlaps {
+    /// Largest depth [m].
+    pub largest: f64,
+    /// Frame in which it was found.
+    pub frame: u32,
+    /// The two bodies.
+    pub bodies: [String; 2],
+    /// Mean depth of all overlapping pairs of all frames [m].
+    pub mean: f64,
+    /// Overlapping pairs over all frames.
+    pub pairs: u64,
+    /// Pairs of rings that became linked, or linked ones that came apart, over all frames.
+    pub relinked: u64,
 }
 
 impl CheckReport {
@@ -139,9 +166,15 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
     let frames = reader.frames();
     progress.event(&Event::Started { first: 0, last: frames.len() as u32 });
     let done = AtomicU32::new(0);
+    let plan = scene.as_ref().and_then(Scene::rigid_plan);
+    let rules = Rules {
+        may_cross: &may_cross,
+        left_out: &scene.as_ref().map_or(Vec::new(), Scene::measured_names),
+        referee: plan.map(Referee::new),
+    };
     let judged = with_threads(threads, || {
         par::map(frames.len(), |i| {
-            let judged = judge(&reader, frames[i], &may_cross);
+            let judged = judge(&reader, frames[i], &rules);
             let frame = done.fetch_add(1, Ordering::Relaxed) + 1;
             progress.event(&Event::SubStep { frame, fraction: 1.0, time: 0.0 });
             judged
@@ -149,16 +182,50 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
     });
     let crossings = judged.iter().map(|(check, _)| check.crossings).sum();
     let facts: Vec<Facts> = judged.iter().filter_map(|(_, facts)| facts.clone()).collect();
-    let checks =
-        scene.as_ref().map_or(Vec::new(), |s| s.checks().iter().map(|c| c.judge(s, &facts)).collect());
+    let overlaps = plan.map(|plan| overlaps(plan, &facts));
+    let evidence = Evidence { facts: &facts, overlaps: overlaps.as_ref() };
+    let checks = scene.as_ref().map_or(Vec::new(), |s| own_checks(s, &evidence));
     Ok(CheckReport {
         frames: frames.len() as u32,
         expected_frames: expected.len() as u32,
         problems,
         bad_frames: judged.into_iter().map(|j| j.0).filter(|c| !c.problems.is_empty()).collect(),
         crossings,
+        overlaps,
         checks,
     })
+}
+
+/// The verdicts of the scene's checks; rigid bodies are judged even if the scene does not ask for it.
+fn own_checks(scene: &Scene, evidence: &Evidence<'_>) -> Vec<SceneCheck> {
+    let mut all: Vec<SceneCheck> = scene.checks().iter().map(|c| c.judge(scene, evidence)).collect();
+    let asked = |c: &Check| matches!(c.criterion, Criterion::Penetration { .. });
+    if scene.rigid_plan().is_some() && !scene.checks().iter().any(asked) {
+        let criterion = Criterion::Penetration { max: None, mean: f64::INFINITY };
+        all.push(Check { name: "penetration".into(), needs_frame: 0, criterion }.judge(scene, evidence));
+    }
+    all
+}
+
+/// Sums up what the referee found.
+fn overlaps(plan: &RigidPlan, facts: &[Facts]) -> Overlaps {
+    let mut sum = Overlaps::default();
+    let mut total = 0.0;
+    let begin = facts.first().and_then(|f| f.found.as_ref()).map_or(Vec::new(), |f| f.linked.clone());
+    for (index, found) in facts.iter().filter_map(|f| Some((f.index, f.found.as_ref()?))) {
+        for (pair, depth) in &found.pairs {
+            total += depth;
+            sum.pairs += 1;
+            if *depth > sum.largest {
+                (sum.largest, sum.frame) = (*depth, index);
+                sum.bodies = pair.map(|k| plan.members[k as usize].name.clone());
+            }
+        }
+        let (now, then): (BTreeSet<_>, BTreeSet<_>) = (found.linked.iter().collect(), begin.iter().collect());
+        sum.relinked += now.symmetric_difference(&then).count() as u64;
+    }
+    sum.mean = total / sum.pairs.max(1) as f64;
+    sum
 }
 
 /// The frames a finished run has.
@@ -199,10 +266,24 @@ struct Facts {
     time: f64,
     poses: BTreeMap<String, Pose>,
     stats: BTreeMap<String, f64>,
+    found: Option<Found>,
+}
+
+/// Everything known about a run.
+struct Evidence<'a> {
+    facts: &'a [Facts],
+    overlaps: Option<&'a Overlaps>,
+}
+
+/// What frames are judged by.
+struct Rules<'a> {
+    may_cross: &'a [[String; 2]],
+    left_out: &'a [String],
+    referee: Option<Referee<'a>>,
 }
 
 /// Judges one frame.
-fn judge(reader: &Reader, index: u32, may_cross: &[[String; 2]]) -> (FrameCheck, Option<Facts>) {
+fn judge(reader: &Reader, index: u32, rules: &Rules<'_>) -> (FrameCheck, Option<Facts>) {
     let mut check =
         FrameCheck { frame: index, problems: Vec::new(), crossings: 0, non_finite: 0, inverted: 0 };
     let frame = match reader.read(index) {
@@ -214,13 +295,16 @@ fn judge(reader: &Reader, index: u32, may_cross: &[[String; 2]]) -> (FrameCheck,
     };
     count_non_finite(&frame, &mut check);
     count_inverted(&frame, &mut check);
-    let audit = Auditor::new(may_cross).audit(&frame);
+    let audit = Auditor::new(rules.may_cross).leave_out(rules.left_out).audit(&frame);
     check.crossings = audit.pairs;
     if let Some(first) = &audit.first {
         check.problems.push(format!("{} crossing pairs, first {first}", audit.pairs));
     }
+    // What is not finite cannot be measured, and has been reported.
+    let finite = check.non_finite == 0;
+    let found = rules.referee.as_ref().filter(|_| finite).and_then(|r| r.measure(&frame));
     let poses = frame.objects.iter().map(|o| (o.name.clone(), o.pose)).collect();
-    (check, Some(Facts { index, time: frame.time, poses, stats: frame.stats }))
+    (check, Some(Facts { index, time: frame.time, poses, stats: frame.stats, found }))
 }
 
 fn count_non_finite(frame: &Frame, check: &mut FrameCheck) {
@@ -269,12 +353,13 @@ fn count_inverted(frame: &Frame, check: &mut FrameCheck) {
 
 impl Check {
     /// The verdict on a run whose frames are known by `facts`.
-    fn judge(&self, scene: &Scene, facts: &[Facts]) -> SceneCheck {
+    fn judge(&self, scene: &Scene, evidence: &Evidence<'_>) -> SceneCheck {
+        let facts = evidence.facts;
         let last = facts.last().map_or(0, |f| f.index);
         let (passed, message) = if facts.is_empty() || last < self.needs_frame {
             (None, format!("needs frame {}, the run ends at {last}", self.needs_frame))
         } else {
-            let (passed, message) = self.criterion.judge(scene, facts);
+            let (passed, message) = self.criterion.judge(scene, evidence);
             (Some(passed), message)
         };
         SceneCheck { name: self.name.clone(), passed, message }
@@ -282,7 +367,8 @@ impl Check {
 }
 
 impl Criterion {
-    fn judge(&self, scene: &Scene, facts: &[Facts]) -> (bool, String) {
+    fn judge(&self, scene: &Scene, evidence: &Evidence<'_>) -> (bool, String) {
+        let facts = evidence.facts;
         match self {
             Self::Constant { statistic, relative, absolute } => {
                 let values = series(facts, statistic);
@@ -328,7 +414,45 @@ impl Criterion {
                 let message = format!("`{body}` turns over {flips} times; allowed {at_least} to {upper}");
                 ((*at_least..=*at_most).contains(&flips), message)
             }
+            Self::Penetration { max, mean } => {
+                let Some((plan, found)) = scene.rigid_plan().zip(evidence.overlaps) else {
+                    return (false, "the run has no rigid bodies".into());
+                };
+                let measured = facts.iter().all(|f| f.found.is_some());
+                let max = max.unwrap_or(LEAST_ALLOWED * plan.thinnest);
+                (
+                    measured && found.largest <= max && found.mean <= *mean && found.relinked == 0,
+                    found.told(max, *mean),
+                )
+            }
         }
+    }
+}
+
+/// Overlap allowed where the scene says nothing, as a part of the thickness of the thinnest body [-].
+const LEAST_ALLOWED: f64 = 0.01;
+
+impl Overlaps {
+    /// What was measured and what was allowed, in words.
+    fn told(&self, max: f64, mean: f64) -> String {
+        let Self { largest, frame, bodies: [a, b], pairs, relinked, .. } = self;
+        let mut text = format!("rigid bodies overlap by at most {largest:.3e} m");
+        if *pairs > 0 {
+            text += &format!(
+                " (`{a}` and `{b}`, frame {frame}), {pairs} pairs by {:.3e} m on average",
+                self.mean
+            );
+        }
+        text += &format!("; allowed {max:.3e} m");
+        if mean.is_finite() {
+            text += &format!(", on average {mean:.3e} m");
+        }
+        if *relinked > 0 {
+            text += &format!(
+                "; {relinked} times a pair of rings is linked or unlinked that was not at the start"
+            );
+        }
+        text
     }
 }
 

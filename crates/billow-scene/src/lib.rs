@@ -33,15 +33,15 @@
 //! | `read` | TOML with places, includes, overrides, the declaration macros, JSON Schema, reference page |
 //! | `resolve` | names found, meshes made, formulas compiled, the initial state audited |
 //! | [`expr`] | formulas of the time |
-//! | [`motion`] | placed, keyframed, scripted and free bodies |
+//! | [`motion`] | placed, keyframed, scripted, free and rigid bodies |
 //! | [`World`] | the solvers, one file each under `systems` |
 //! | [`driver`] | frames, sub-steps, halving, audit, cache, checkpoints, resume |
 //! | [`check`] | the judge of a finished run |
 //! | [`refine`] | finer frames of a cached run |
 //! | [`gallery`] | scenes built into the program |
 //!
-//! Limits: a scene's meshes have at most 20 million elements together, runs at most a million frames; friction,
-//! restitution and thickness of materials are kept for the solvers of contact and play no part in free flight.
+//! Limits: a scene's bodies have at most 20 million elements together, runs at most a million frames; rigid bodies and
+//! cloth pass through each other; bodies in free flight touch nothing.
 
 pub mod check;
 mod cloth;
@@ -54,6 +54,7 @@ mod problem;
 mod read;
 pub mod refine;
 mod resolve;
+mod rigid;
 mod scene;
 mod systems;
 mod tables;

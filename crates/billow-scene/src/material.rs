@@ -23,6 +23,10 @@ pub struct Material {
     pub friction: f64,
     /// Part of the normal speed that survives an impact [-].
     pub restitution: f64,
+    /// Lever arm of rolling resistance as a part of the local radius of curvature [-].
+    pub rolling: f64,
+    /// Resistance to spinning about the normal of a contact, likewise [-].
+    pub spinning: f64,
     /// Thickness of a sheet of it [m].
     pub thickness: f64,
     /// Linear red, green, blue of the surface [-].
@@ -106,7 +110,8 @@ impl Material {
         };
         let fabric =
             fabric(preset).map(|f| Fabric { density: density * thickness, thickness, friction, ..f });
-        Self { density, friction, restitution, thickness, colour: Vec3::from_array(colour), fabric }
+        let colour = Vec3::from_array(colour);
+        Self { density, friction, restitution, rolling: 0.0, spinning: 0.0, thickness, colour, fabric }
     }
 
     /// A preset with the values the scene replaces.
@@ -135,6 +140,8 @@ impl Material {
             density,
             friction,
             restitution: table.restitution.unwrap_or(base.restitution),
+            rolling: table.rolling.unwrap_or(base.rolling),
+            spinning: table.spinning.unwrap_or(base.spinning),
             thickness,
             colour: table.colour.unwrap_or(base.colour),
             fabric,

@@ -12,6 +12,7 @@ use crate::read::log::{Log, Span};
 use crate::read::table::read_named_table;
 use crate::read::{include, reference as reference_page, schema as json_schema};
 use crate::resolve::{self, Resolved};
+use crate::rigid::RigidPlan;
 use crate::tables::{BodyAttribute, SceneTable, Up};
 use crate::{Cloth, Problem, Problems, World, gallery};
 use billow_io::Shape;
@@ -74,14 +75,18 @@ impl Timing {
 pub struct Body {
     /// Unique name.
     pub name: String,
+    /// Name in the scene file, which all copies of an array share.
+    pub group: String,
     /// Its shape, in its own coordinates; shared by bodies that use the same mesh.
     pub shape: Shape,
     /// What it is made of.
     pub material: Material,
     /// How it moves.
     pub motion: Motion,
-    /// Mass and inertia, if the mesh bounds a solid.
+    /// Mass and inertia, if the mesh bounds a solid or the body is rigid.
     pub mass: Option<MassModel>,
+    /// Colour of a copy instead of the material's, linear red, green and blue [-].
+    pub colour: Option<Vec3>,
 }
 
 /// What to keep and where.
@@ -201,6 +206,15 @@ impl Scene {
         &self.warnings
     }
 
+    pub(crate) fn rigid_plan(&self) -> Option<&RigidPlan> {
+        self.resolved.rigid.as_deref()
+    }
+
+    /// Names of the bodies whose overlaps are measured instead of audited.
+    pub(crate) fn measured_names(&self) -> Vec<String> {
+        self.resolved.measured_names()
+    }
+
     pub(crate) fn cloth_plan(&self) -> Option<&ClothPlan> {
         self.resolved.cloth.as_deref()
     }
@@ -218,6 +232,7 @@ impl Scene {
             time_limit: timing.time_limit,
             on_crossing: output.on_crossing,
             may_cross: output.may_cross.clone(),
+            unaudited: self.resolved.measured_names(),
             scene: self.sources.fingerprint(),
         }
     }

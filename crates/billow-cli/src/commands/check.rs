@@ -40,6 +40,12 @@ fn lines(report: &CheckReport) -> Vec<String> {
         report.crossings,
         report.bad_frames.len()
     )];
+    if let Some(found) = &report.overlaps {
+        lines.push(format!(
+            "rigid bodies: {} overlapping pairs, deepest {:.3e} m, mean {:.3e} m; {} rings linked or unlinked",
+            found.pairs, found.largest, found.mean, found.relinked
+        ));
+    }
     lines.extend(report.problems.iter().map(|p| format!("  {p}")));
     for frame in report.bad_frames.iter().take(LISTED) {
         lines.extend(frame.problems.iter().map(|p| format!("  frame {}: {p}", frame.frame)));

@@ -8,6 +8,7 @@ use billow_geom::TetMesh;
 use billow_geom::audit::{Auditor as TriangleAuditor, Contact, Soup};
 use billow_io::{Frame, Object, Shape};
 use billow_num::{Vec3, par};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What to do about crossing elements.
@@ -59,6 +60,7 @@ type TetSurface = (Arc<Vec<[u32; 4]>>, Vec<[u32; 3]>);
 #[derive(Debug)]
 pub struct Auditor {
     may_cross: Vec<[String; 2]>,
+    left_out: HashSet<String>,
     last: Option<(Vec<Object>, FrameAudit)>,
     tree: Option<(Vec<[u32; 3]>, TriangleAuditor)>,
     surfaces: Vec<TetSurface>,
@@ -67,28 +69,37 @@ pub struct Auditor {
 impl Auditor {
     /// An auditor that overlooks the given pairs of objects.
     pub fn new(may_cross: &[[String; 2]]) -> Self {
-        Self { may_cross: may_cross.to_vec(), last: None, tree: None, surfaces: Vec::new() }
+        let may_cross = may_cross.to_vec();
+        Self { may_cross, left_out: HashSet::new(), last: None, tree: None, surfaces: Vec::new() }
+    }
+
+    /// Leaves out the objects with these names.
+    pub fn leave_out(mut self, names: &[String]) -> Self {
+        self.left_out = names.iter().cloned().collect();
+        self
     }
 
     /// Finds the crossing pairs of a frame.
     pub fn audit(&mut self, frame: &Frame) -> FrameAudit {
         let shapes = |o: &Object| Object { attributes: Vec::new(), ..o.clone() };
+        let judged: Vec<Object> =
+            frame.objects.iter().filter(|o| !self.left_out.contains(&o.name)).map(shapes).collect();
         if let Some((objects, audit)) = &self.last
-            && objects.len() == frame.objects.len()
-            && objects.iter().zip(&frame.objects).all(|(a, b)| same_place(a, b))
+            && objects.len() == judged.len()
+            && objects.iter().zip(&judged).all(|(a, b)| same_place(a, b))
         {
             return audit.clone();
         }
-        let audit = self.examine(frame);
-        self.last = Some((frame.objects.iter().map(shapes).collect(), audit.clone()));
+        let audit = self.examine(&judged);
+        self.last = Some((judged, audit.clone()));
         audit
     }
 
-    fn examine(&mut self, frame: &Frame) -> FrameAudit {
+    fn examine(&mut self, objects: &[Object]) -> FrameAudit {
         // Put all surfaces into one soup, in world coordinates.
         let mut soup = Soup::default();
         let mut owners = Vec::new();
-        for (index, object) in frame.objects.iter().enumerate() {
+        for (index, object) in objects.iter().enumerate() {
             let world: Vec<Vec3> = match &object.shape {
                 Shape::Triangles { positions, .. } | Shape::Tets { positions, .. } => {
                     par::map(positions.len(), |i| object.pose.point(positions[i]))
@@ -114,7 +125,7 @@ impl Auditor {
         let mut found = FrameAudit { degenerate: audit.degenerate.len() as u64, ..FrameAudit::default() };
         for finding in audit.findings.iter().filter(|f| f.contact != Contact::Touching) {
             let elements = finding.triangles.map(|t| soup.element(t));
-            let names = elements.map(|e| frame.objects[owners[e.mesh as usize]].name.as_str());
+            let names = elements.map(|e| objects[owners[e.mesh as usize]].name.as_str());
             if !self.allowed(names) {
                 let corners = finding.triangles.map(|t| soup.triangles[t as usize]);
                 let place =

@@ -34,6 +34,8 @@ pub struct Plan {
     pub on_crossing: OnCrossing,
     /// Pairs of objects that may cross.
     pub may_cross: Vec<[String; 2]>,
+    /// Objects that the audit leaves out.
+    pub unaudited: Vec<String>,
     /// Fingerprint of the scene; a state of another scene is refused.
     pub scene: u64,
 }
@@ -112,7 +114,7 @@ pub fn drive(
     let mut run = Run {
         plan,
         watch,
-        auditor: Auditor::new(&plan.may_cross),
+        auditor: Auditor::new(&plan.may_cross).leave_out(&plan.unaudited),
         report: RunReport::start(writer.dir(), first, first.saturating_sub(1), plan.last),
     };
     watch.progress.event(&Event::Started { first, last: plan.last });

@@ -1,4 +1,4 @@
-//! How bodies move without being pushed: placed, keyframed, scripted, or in free flight.
+//! How bodies move: placed, keyframed, scripted, in free flight, or as rigid bodies.
 
 mod flight;
 mod script;
@@ -21,21 +21,34 @@ pub enum Motion {
     Scripted(Script),
     /// Ballistic flight under gravity with torque-free tumbling.
     Free(Flight),
+    /// As a rigid body among others.
+    Rigid(Launch),
+}
+
+/// How a rigid body begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Launch {
+    /// Pose at t = 0.
+    pub pose: Pose,
+    /// Velocity of the centre of mass at t = 0 [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity at t = 0, in world coordinates [rad/s].
+    pub angular_velocity: Vec3,
 }
 
 impl Motion {
     /// Whether the pose is a function of the time alone, so that the body is an obstacle to every solver.
     pub fn is_prescribed(&self) -> bool {
-        !matches!(self, Self::Free(_))
+        !matches!(self, Self::Free(_) | Self::Rigid(_))
     }
 
-    /// The pose at time `t` [s] of a body whose motion is prescribed; `None` for free flight.
+    /// The pose at time `t` [s] of a body whose motion is prescribed; `None` for others.
     pub fn pose(&self, t: f64) -> Option<Pose> {
         match self {
             Self::Static(pose) => Some(*pose),
             Self::Keyframed(track) => Some(track.pose(t)),
             Self::Scripted(script) => Some(script.pose(t)),
-            Self::Free(_) => None,
+            Self::Free(_) | Self::Rigid(_) => None,
         }
     }
 

@@ -1,16 +1,19 @@
 //! Bodies: mesh, material and motion put together.
 
-use super::mesh::MeshEntry;
+use super::array::{Copy, copies};
+use super::mesh::{MeshEntry, Solid};
+use super::obstacle::surface;
 use super::{Turn, constant, find, finite, fixed_rotation, formula, turn};
 use crate::expr::Expr;
 use crate::material::Material;
-use crate::motion::{Flight, Motion, Script, Track, pose_about};
+use crate::motion::{Flight, Launch, MassModel, Motion, Script, Track, pose_about};
 use crate::read::declare::At;
 use crate::read::log::{Log, Span};
 use crate::read::values::Formula;
 use crate::scene::{Body, Timing};
 use crate::tables::{BodyTable, MotionTable, RotationTable, SceneTable};
 use billow_num::{Pose, Quat, Vec3};
+use std::collections::HashSet;
 
 /// Most triangles and tetrahedra of all bodies together.
 const MOST_ELEMENTS: usize = 20_000_000;
@@ -38,17 +41,51 @@ pub(super) fn bodies(
         let probes = (PROBES / table.body.entries.len()).clamp(16, 4096) as u32;
         let maker =
             Maker { name: name.value.clone(), span: name.span, table: body, parameters, timing, probes };
-        let motion = maker.motion(mesh, material, log);
-        let (Some(mesh), Some(material), Some(motion)) = (mesh, material, motion) else { continue };
-        elements = elements.saturating_add(mesh.shape.element_count());
+        let (Some(mesh), Some(material)) = (mesh, material) else {
+            // What is wrong with the motion can be said all the same.
+            let _ = maker.motion(&Copy::ITSELF, mesh, material, log);
+            continue;
+        };
+        let Some(copies) = maker.copies(mesh, log) else { continue };
+        elements = elements.saturating_add(mesh.shape.element_count().saturating_mul(copies.len()));
         if elements > MOST_ELEMENTS {
             log.error(name.span, format!("the bodies have more than {MOST_ELEMENTS} elements together"));
             break;
         }
-        let mass = mesh.solid.map(|solid| solid.mass_model(material.density));
-        bodies.push(Body { name: name.value.clone(), shape: mesh.shape.clone(), material, motion, mass });
+        let mass = maker.mass(mesh, material);
+        let digits = copies.len().saturating_sub(1).to_string().len();
+        for (k, copy) in copies.iter().enumerate() {
+            let Some(motion) = maker.motion(copy, Some(mesh), Some(material), log) else { break };
+            let own = &name.value;
+            let name = if body.array.is_some() { format!("{own}-{k:0digits$}") } else { own.clone() };
+            let material = Material { colour: copy.colour.unwrap_or(material.colour), ..material };
+            bodies.push(Body {
+                name,
+                group: own.clone(),
+                shape: mesh.shape.clone(),
+                material,
+                motion,
+                mass,
+                colour: copy.colour,
+            });
+        }
     }
+    refuse_twins(table, &bodies, log);
     bodies
+}
+
+/// Names of copies may not be those of other bodies.
+fn refuse_twins(table: &SceneTable, bodies: &[Body], log: &mut Log) {
+    let mut seen = HashSet::new();
+    for body in bodies {
+        if !seen.insert(body.name.as_str())
+            && let Some(entry) = table.body.entries.iter().find(|e| e.0.value == body.group)
+        {
+            log.error(entry.0.span, format!("two bodies are called `{}`", body.name))
+                .help("copies of an array are called NAME-0, NAME-1 and so on: rename one of the bodies");
+            return;
+        }
+    }
 }
 
 /// What is known about a body while its motion is made.
@@ -62,12 +99,50 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn motion(&self, mesh: Option<&MeshEntry>, material: Option<Material>, log: &mut Log) -> Option<Motion> {
+    /// The copies of the body; itself alone unless it is an array.
+    fn copies(&self, mesh: &MeshEntry, log: &mut Log) -> Option<Vec<Copy>> {
+        let Some(array) = &self.table.array.value else { return Some(vec![Copy::ITSELF]) };
+        let span = self.table.array.span;
+        if matches!(self.table.motion, Some(MotionTable::Scripted {})) {
+            log.error(span, "a body that follows formulas cannot be an array")
+                .help("use keyframes, which all copies follow from where they begin");
+            return None;
+        }
+        let extent = mesh.shape.positions().iter().map(|x| x.length()).fold(0.0, f64::max);
+        copies(array, (span, extent, self.timing.up_vector()), self.parameters, log)
+    }
+
+    /// Mass and inertia: of the solid, or of the sheet if the body is rigid and open.
+    fn mass(&self, mesh: &MeshEntry, material: Material) -> Option<MassModel> {
+        let Some(MotionTable::Rigid { mass, .. }) = &self.table.motion else {
+            return mesh.solid.map(|solid| solid.mass_model(material.density));
+        };
+        let (matter, density) = match &mesh.solid {
+            Some(solid) => (*solid, material.density),
+            None => (Solid::of_shell(&surface(&mesh.shape)?)?, material.density * material.thickness),
+        };
+        let model = matter.mass_model(density);
+        let factor = mass.map_or(1.0, |given| given / model.mass);
+        Some(MassModel { mass: model.mass * factor, moments: model.moments * factor, ..model })
+    }
+
+    fn motion(
+        &self,
+        copy: &Copy,
+        mesh: Option<&MeshEntry>,
+        material: Option<Material>,
+        log: &mut Log,
+    ) -> Option<Motion> {
         match &self.table.motion {
-            None | Some(MotionTable::Static {}) => Some(Motion::Static(self.placement(log)?)),
+            None | Some(MotionTable::Static {}) => Some(Motion::Static(self.placement(copy, log)?)),
             Some(MotionTable::Scripted {}) => self.script(log).map(Motion::Scripted),
+            Some(MotionTable::Rigid { velocity, angular_velocity, .. }) => Some(Motion::Rigid(Launch {
+                pose: self.placement(copy, log)?,
+                velocity: velocity.value,
+                angular_velocity: angular_velocity.value,
+            })),
             Some(MotionTable::Keyframed { times, positions, rotations, interpolation, extrapolation }) => {
-                let placement = self.placement_parts(log);
+                let placement = self.placement_parts(copy, log);
                 let title = format!("[body.{}]", self.name);
                 let keys = keys((&title, self.span), (times, positions, rotations), self.parameters, log);
                 let ((position, rotation), (positions, rotations)) = (placement?, keys?);
@@ -82,7 +157,7 @@ impl Maker<'_> {
                 Some(Motion::Keyframed(track.align()))
             }
             Some(MotionTable::Free { velocity, angular_velocity }) => {
-                let pose = self.placement(log);
+                let pose = self.placement(copy, log);
                 let (mesh, material) = (mesh?, material?);
                 let Some(solid) = &mesh.solid else {
                     log.error(
@@ -105,18 +180,18 @@ impl Maker<'_> {
     }
 
     /// Position and orientation of a body that does not follow formulas.
-    fn placement_parts(&self, log: &mut Log) -> Option<(Vec3, Quat)> {
+    fn placement_parts(&self, copy: &Copy, log: &mut Log) -> Option<(Vec3, Quat)> {
         let position = self.table.position.value.each_ref().map(|f| constant(f, self.parameters, log));
         let rotation = match &self.table.rotation.value {
             Some(rotation) => fixed_rotation(rotation, self.table.rotation.span, self.parameters, log),
             None => Some(Quat::IDENTITY),
         };
         let [x, y, z] = position;
-        Some((Vec3::new(x?, y?, z?), rotation?))
+        Some((Vec3::new(x?, y?, z?) + copy.shift, copy.turn * rotation?))
     }
 
-    fn placement(&self, log: &mut Log) -> Option<Pose> {
-        self.placement_parts(log)
+    fn placement(&self, copy: &Copy, log: &mut Log) -> Option<Pose> {
+        self.placement_parts(copy, log)
             .map(|(position, rotation)| pose_about(self.table.pivot.value, position, rotation))
     }
 

@@ -1,6 +1,6 @@
 //! The scene's own checks: names found, formulas compiled.
 
-use super::{find, formula};
+use super::{find_body, formula};
 use crate::check::{Check, Criterion};
 use crate::cloth::ClothPlan;
 use crate::expr::Expr;
@@ -20,7 +20,8 @@ pub(super) fn checks(
     let statistics = crate::systems::statistic_names(bodies, cloth);
     // A body with problems of its own has no statistics yet: do not report the consequence.
     let pieces = cloth.map_or(0, |plan| plan.pieces.len());
-    let complete = bodies.len() == table.body.entries.len()
+    let made = |name: &str| bodies.iter().any(|b| b.group == name);
+    let complete = table.body.names().all(made)
         && table.body.broken.is_empty()
         && pieces == table.cloth.entries.len()
         && table.cloth.broken.is_empty();
@@ -41,7 +42,7 @@ pub(super) fn checks(
                 })
             }
             CheckKind::Path { body, position, tolerance } => {
-                let found = find(&body.0, body.span, "body", &table.body, log);
+                let found = find_body(&body.0, body.span, bodies, &table.body, log);
                 let position = position.value.each_ref().map(|f| formula(f, parameters, log));
                 found.and(all_three(position)).map(|position| Criterion::Path {
                     body: body.0.clone(),
@@ -50,7 +51,7 @@ pub(super) fn checks(
                 })
             }
             CheckKind::Flips { body, axis, along, at_least, at_most } => {
-                let found = find(&body.0, body.span, "body", &table.body, log);
+                let found = find_body(&body.0, body.span, bodies, &table.body, log);
                 let (axis, along) = (direction(axis, log), direction(along, log));
                 found.and(axis.zip(along)).map(|(axis, along)| Criterion::Flips {
                     body: body.0.clone(),
@@ -59,6 +60,14 @@ pub(super) fn checks(
                     at_least: at_least.value,
                     at_most: at_most.unwrap_or(u32::MAX),
                 })
+            }
+            CheckKind::Penetration { max, mean } => {
+                let rigid = bodies.iter().any(|b| matches!(b.motion, crate::motion::Motion::Rigid(_)));
+                if !rigid && complete {
+                    log.error(name.span, "there are no rigid bodies whose penetration could be measured")
+                        .help("give a body motion = \"rigid\", or remove the check");
+                }
+                Some(Criterion::Penetration { max: max.value, mean: mean.unwrap_or(f64::INFINITY) })
             }
         };
         if let Some(criterion) = criterion {

@@ -2,21 +2,23 @@
 
 use crate::read::log::Log;
 use crate::read::values::MaterialName;
+use crate::scene::Body;
 use crate::tables::look::{
     CameraTable, Finish, GridLook, GroundTable, Lamp, LightTable, Motif, Rgb, SkyTable, SurfaceTable,
 };
 use crate::tables::{Preset, SceneTable};
 use billow_render::{Camera, Colour, GridKind, Ground, Light, LightKind, Look, Pattern, Sky, Surface};
+use std::collections::BTreeMap;
 
 /// The look of a scene.
-pub(super) fn look(table: &SceneTable, log: &mut Log) -> Look {
+pub(super) fn look(table: &SceneTable, made: &[Body], log: &mut Log) -> Look {
     refuse_keys_of_volumes(table, log);
     let look = Look {
         camera: camera(&table.camera),
         lights: table.light.entries.iter().map(|(name, l)| (name.value.clone(), light(l))).collect(),
         sky: sky(&table.sky),
         ground: ground(&table.ground),
-        objects: bodies(table).chain(others(table, log)).collect(),
+        objects: bodies(table, made).into_iter().chain(others(table, log)).collect(),
     };
     // The tables have checked every number; what is left concerns pairs of them.
     for problem in look.problems() {
@@ -27,14 +29,23 @@ pub(super) fn look(table: &SceneTable, log: &mut Log) -> Look {
 }
 
 /// The surfaces of bodies and cloth about which anything is said.
-fn bodies(table: &SceneTable) -> impl Iterator<Item = (String, Surface)> {
-    let bodies = table.body.entries.iter().map(|(name, body)| {
-        (name.value.clone(), material_surface(table, &body.material, &body.look, Preset::Plastic))
+fn bodies(table: &SceneTable, made: &[Body]) -> Vec<(String, Surface)> {
+    let surfaces: BTreeMap<&str, Surface> = (table.body.entries.iter())
+        .map(|(name, body)| {
+            (name.value.as_str(), material_surface(table, &body.material, &body.look, Preset::Plastic))
+        })
+        .collect();
+    let bodies = made.iter().filter_map(|body| {
+        let mut surface = surfaces.get(body.group.as_str())?.clone();
+        if let Some(colour) = body.colour {
+            surface.colour = Some(Colour(colour.to_array().map(|c| c as f32)));
+        }
+        Some((body.name.clone(), surface))
     });
     let cloths = table.cloth.entries.iter().map(|(name, cloth)| {
         (name.value.clone(), material_surface(table, &cloth.material, &cloth.look, Preset::Cotton))
     });
-    bodies.chain(cloths).filter(|(_, surface)| *surface != unspecified())
+    bodies.chain(cloths).filter(|(_, surface)| *surface != unspecified()).collect()
 }
 
 /// Keys that say nothing about a mesh do not belong to bodies.

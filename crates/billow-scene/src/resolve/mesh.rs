@@ -11,7 +11,8 @@ use billow_geom::mass::{MassProperties, Matter};
 use billow_geom::mesh::MeshReport;
 use billow_io::Shape;
 use billow_levelset::{Collider, Moving, Scaled};
-use billow_num::{Affine3, Mat3, Pose, Quat};
+use billow_num::{Affine3, Mat3, Pose, Quat, Vec3};
+use billow_rigid::meter::Circle;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +29,17 @@ pub(super) struct MeshEntry {
     pub(super) open_reason: String,
     /// Its exact distance, if its generator has one and the transform keeps its form.
     pub(super) exact: Option<Exact>,
+    /// Centre and radius of the ball it stands for [m].
+    pub(super) ball: Option<(Vec3, f64)>,
+    /// Centre line of the ring it stands for, in the mesh's coordinates.
+    pub(super) circle: Option<Circle>,
+}
+
+impl MeshEntry {
+    /// A mesh of which nothing more is known.
+    fn plain(shape: Shape, solid: Option<Solid>, open_reason: String) -> Self {
+        Self { shape, solid, open_reason, exact: None, ball: None, circle: None }
+    }
 }
 
 /// A shape whose distance is known exactly, in the mesh's coordinates.
@@ -54,6 +66,11 @@ impl Solid {
         self.0.mass
     }
 
+    /// Of a thin sheet of 1 kg/m²; `None` if it has no area.
+    pub(super) fn of_shell(mesh: &TriMesh) -> Option<Self> {
+        MassProperties::of_shell(mesh, Matter::Density(1.0)).ok().map(Self)
+    }
+
     /// Mass and principal moments at the given density [kg/m³].
     pub(super) fn mass_model(&self, density: f64) -> MassModel {
         let frame = self.0.principal();
@@ -75,8 +92,11 @@ pub(super) fn meshes(
         let transform = transform(&mesh.transform.value, parameters, log);
         let made =
             entry(mesh, name.span, &mut budget, files, log).zip(transform).map(|(m, (t, similarity))| {
-                let exact = mesh.shape.as_ref().zip(similarity).and_then(|(shape, s)| exact(shape, s));
-                MeshEntry { exact, ..judged(m, &t) }
+                let known = mesh.shape.as_ref().zip(similarity);
+                let exact = known.and_then(|(shape, s)| exact(shape, s));
+                let (ball, circle) =
+                    known.map_or((None, None), |(shape, s)| (ball(shape, s), circle(shape, s)));
+                MeshEntry { exact, ball, circle, ..judged(m, &t) }
             });
         all.push(made);
     }
@@ -244,6 +264,28 @@ fn exact(shape: &ShapeTable, (pose, scale): Similarity) -> Option<Exact> {
     Some(Exact { shape: Arc::new(Moving { body, motion: pose }), roundness: roundness * scale })
 }
 
+/// The ball that a generated mesh stands for.
+fn ball(shape: &ShapeTable, (pose, scale): Similarity) -> Option<(Vec3, f64)> {
+    match shape {
+        ShapeTable::Icosphere { radius, .. } | ShapeTable::Sphere { radius, .. } => {
+            Some((pose.position, scale * radius.value))
+        }
+        _ => None,
+    }
+}
+
+/// The centre line of a generated ring.
+fn circle(shape: &ShapeTable, (pose, scale): Similarity) -> Option<Circle> {
+    let radius = match shape {
+        ShapeTable::Torus { radius, .. } => radius.value,
+        ShapeTable::Ring { inner_radius, outer_radius, .. } => {
+            0.5 * (inner_radius.value + outer_radius.value)
+        }
+        _ => return None,
+    };
+    Some(Circle { centre: pose.position, normal: pose.vector(Vec3::Z), radius: scale * radius })
+}
+
 /// Places the mesh and finds out whether it bounds a solid.
 fn judged(mesh: AnyMesh, transform: &Affine3) -> MeshEntry {
     match mesh {
@@ -252,14 +294,14 @@ fn judged(mesh: AnyMesh, transform: &Affine3) -> MeshEntry {
             let solid = MassProperties::of_solid(&mesh, Matter::Density(1.0)).ok().map(Solid);
             let open_reason = if solid.is_none() { why_not_solid(&mesh) } else { String::new() };
             let (positions, triangles) = (Arc::new(mesh.positions), Arc::new(mesh.triangles));
-            MeshEntry { shape: Shape::Triangles { positions, triangles }, solid, open_reason, exact: None }
+            MeshEntry::plain(Shape::Triangles { positions, triangles }, solid, open_reason)
         }
         AnyMesh::Tets(mesh) => {
             let mesh = mesh.transformed(transform);
             let properties = MassProperties::of_tets(&mesh, Matter::Density(1.0));
             let open_reason = properties.as_ref().err().map_or(String::new(), ToString::to_string);
             let shape = Shape::Tets { positions: Arc::new(mesh.positions), tets: Arc::new(mesh.tets) };
-            MeshEntry { shape, solid: properties.ok().map(Solid), open_reason, exact: None }
+            MeshEntry::plain(shape, properties.ok().map(Solid), open_reason)
         }
     }
 }

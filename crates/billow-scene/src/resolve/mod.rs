@@ -1,11 +1,13 @@
 //! From the tables of a scene file to a validated scene: names found, meshes made, formulas compiled.
 
+mod array;
 mod body;
 mod check;
 mod cloth;
 mod look;
 mod mesh;
 mod obstacle;
+mod rigid;
 mod start;
 
 use crate::check::Check;
@@ -15,6 +17,7 @@ use crate::expr::Expr;
 use crate::read::files::Files;
 use crate::read::log::{Log, Span, nearest};
 use crate::read::values::{Formula, Named};
+use crate::rigid::RigidPlan;
 use crate::scene::{Body, Output, Timing};
 use crate::tables::{AuditPolicy, OutputTable, RotationTable, SceneTable, SimulationTable, Up};
 use billow_num::{Quat, Vec3};
@@ -30,6 +33,7 @@ pub(crate) struct Resolved {
     pub(crate) timing: Timing,
     pub(crate) bodies: Vec<Body>,
     pub(crate) cloth: Option<Arc<ClothPlan>>,
+    pub(crate) rigid: Option<Arc<RigidPlan>>,
     pub(crate) output: Output,
     pub(crate) checks: Vec<Check>,
     pub(crate) look: billow_render::Look,
@@ -40,6 +44,11 @@ impl Resolved {
     pub(crate) fn object_names(&self) -> impl Iterator<Item = &str> {
         let cloth = self.cloth.iter().flat_map(|plan| &plan.pieces);
         self.bodies.iter().map(|b| b.name.as_str()).chain(cloth.map(|c| c.name.as_str()))
+    }
+
+    /// Names of the bodies whose overlaps are measured instead of audited: two that touch may cross by rounding.
+    pub(crate) fn measured_names(&self) -> Vec<String> {
+        self.rigid.iter().flat_map(|plan| plan.dynamic_names()).map(str::to_owned).collect()
     }
 }
 
@@ -52,14 +61,15 @@ pub(crate) fn resolve(table: &SceneTable, files: &mut Files, log: &mut Log) -> O
     let context =
         cloth::Context { table, meshes: &meshes, bodies: &bodies, parameters: &parameters, timing: &timing };
     let cloth = cloth::cloth(&context, log).map(Arc::new);
-    let output = output(table, log);
+    let rigid = rigid::rigid(table, (&meshes, &bodies), &timing, log).map(Arc::new);
+    let output = output(table, &bodies, log);
     let checks = check::checks(table, (&bodies, cloth.as_deref()), &parameters, log);
-    let look = look::look(table, log);
+    let look = look::look(table, &bodies, log);
     if log.has_errors() {
         return None;
     }
     mesh::warn_of_unused(table, log);
-    let resolved = Resolved { timing, bodies, cloth, output, checks, look };
+    let resolved = Resolved { timing, bodies, cloth, rigid, output, checks, look };
     start::check_start(table, &resolved, log);
     Some(resolved)
 }
@@ -104,12 +114,12 @@ fn timing(table: &SimulationTable, parameters: &[(String, f64)], log: &mut Log) 
     }
 }
 
-fn output(scene: &SceneTable, log: &mut Log) -> Output {
+fn output(scene: &SceneTable, bodies: &[Body], log: &mut Log) -> Output {
     let table: &OutputTable = &scene.output.value;
     for pair in &table.may_cross.value {
         for name in &pair.value {
             if !scene.cloth.names().any(|cloth| cloth == name.0) {
-                find(&name.0, pair.span, "body", &scene.body, log);
+                find_body(&name.0, pair.span, bodies, &scene.body, log);
             }
         }
     }
@@ -143,6 +153,19 @@ fn find<T>(name: &str, span: Span, what: &str, named: &Named<T>, log: &mut Log) 
     };
     log.error(span, format!("there is no {what} called {name:?}")).help(help);
     None
+}
+
+/// Whether `name` is a body, or one of the copies of one; a miss is reported.
+fn find_body<T>(name: &str, span: Span, bodies: &[Body], named: &Named<T>, log: &mut Log) -> Option<()> {
+    if bodies.iter().any(|b| b.name == name) {
+        return Some(());
+    }
+    if bodies.iter().any(|b| b.group == name) {
+        let message = format!("`{name}` is an array: name one of its copies");
+        log.error(span, message).help("copies are called NAME-0, NAME-1 and so on, with leading zeros");
+        return None;
+    }
+    find(name, span, "body", named, log).map(|_| ())
 }
 
 /// `name` if it could stand in a table header, else a stand-in.

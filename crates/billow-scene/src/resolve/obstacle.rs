@@ -40,14 +40,17 @@ pub(super) fn obstacles(
     let thinnest = garments.iter().map(|g| g.material.thickness).fold(f64::INFINITY, f64::min);
     let edge = mean_edge(garments);
     let longest = longest_edge(garments);
-    for (name, table) in &context.table.body.entries {
-        let Some(body) = context.bodies.iter().find(|b| b.name == name.value) else { continue };
+    let mut warned = "";
+    for body in context.bodies {
+        let entries = &context.table.body.entries;
+        let Some((name, table)) = entries.iter().find(|e| e.0.value == body.group) else { continue };
         let index = context.table.mesh.names().position(|n| n == table.mesh.0);
         let Some(entry) = index.and_then(|i| context.meshes[i].as_ref()) else { continue };
         if !body.motion.is_prescribed() {
-            if table.collision.value != Collision::None {
-                log.warning(name.span, format!("`{}` moves freely and passes through cloth", body.name))
-                    .help("prescribe its motion, or say collision = \"none\"");
+            if table.collision.value != Collision::None && warned != body.group {
+                log.warning(name.span, format!("`{}` moves freely and passes through cloth", body.group))
+                    .help("prescribe its motion, or say collision = \"none\" of a body in free flight");
+                warned = &body.group;
             }
             continue;
         }
@@ -145,21 +148,8 @@ impl Maker<'_> {
 
     /// Everything below a flat body.
     fn half_space(&self, log: &mut Log) -> Option<Arc<dyn Collider>> {
-        let bounds = self.mesh.bounds();
-        let normal: Vec3 = self
-            .mesh
-            .triangles
-            .iter()
-            .map(|t| {
-                let [a, b, c] = t.map(|i| self.mesh.positions[i as usize]);
-                (b - a).cross(c - a)
-            })
-            .sum();
-        let flat = normal.try_normalize().filter(|n| {
-            let height = |p: &Vec3| (*p - bounds.centre()).dot(*n).abs();
-            self.mesh.positions.iter().all(|p| height(p) < 1e-9 * bounds.size().length())
-        });
-        let plane = flat.and_then(|n| HalfSpace::new(bounds.centre(), n).ok());
+        let centre = self.mesh.bounds().centre();
+        let plane = flat_normal(self.mesh).and_then(|n| HalfSpace::new(centre, n).ok());
         if plane.is_none() {
             log.error(self.table.collision.span, format!("`{}` is not flat", self.name.value))
                 .help("only a flat body, such as a plane, can be the ground; others use \"auto\"");
@@ -192,6 +182,16 @@ impl Maker<'_> {
     }
 }
 
+/// The unit normal of a mesh that is flat.
+pub(super) fn flat_normal(mesh: &TriMesh) -> Option<Vec3> {
+    let bounds = mesh.bounds();
+    let normal: Vec3 = (0..mesh.triangles.len()).map(|t| mesh.area_vector(t)).sum();
+    normal.try_normalize().filter(|n| {
+        let height = |p: &Vec3| (*p - bounds.centre()).dot(*n).abs();
+        mesh.positions.iter().all(|p| height(p) < 1e-9 * bounds.size().length())
+    })
+}
+
 /// Mean length of the edges of all garments [m].
 fn mean_edge(garments: &[Garment]) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
@@ -218,7 +218,7 @@ fn longest_edge(garments: &[Garment]) -> f64 {
 }
 
 /// The surface of a body's shape.
-fn surface(shape: &Shape) -> Option<TriMesh> {
+pub(super) fn surface(shape: &Shape) -> Option<TriMesh> {
     match shape {
         Shape::Triangles { positions, triangles } => {
             Some(TriMesh { positions: positions.to_vec(), triangles: triangles.to_vec() })

@@ -13,6 +13,10 @@ use crate::tables::SceneTable;
 /// Reports every pair of objects that cross at t = 0 without leave, and cloth that begins inside a body.
 pub(super) fn check_start(table: &SceneTable, scene: &Resolved, log: &mut Log) {
     let plan = scene.cloth.as_deref();
+    let first = World::new(scene).snapshot(0, 0.0);
+    if let Some(rigid) = &scene.rigid {
+        super::rigid::check_start(table, rigid, &first, log);
+    }
     if plan.is_none() && scene.output.on_crossing == OnCrossing::Off {
         return;
     }
@@ -24,7 +28,7 @@ pub(super) fn check_start(table: &SceneTable, scene: &Resolved, log: &mut Log) {
     };
     let may_cross: Vec<_> =
         scene.output.may_cross.iter().filter(|pair| !touches_cloth(pair)).cloned().collect();
-    let audit = Auditor::new(&may_cross).audit(&World::new(scene).snapshot(0, 0.0));
+    let audit = Auditor::new(&may_cross).leave_out(&scene.measured_names()).audit(&first);
     for crossing in &audit.objects {
         let with_cloth = plan.is_some_and(|p| crossing.objects.iter().any(|name| is_cloth(p, name)));
         if scene.output.on_crossing == OnCrossing::Off && !with_cloth {
@@ -44,9 +48,13 @@ fn is_cloth(plan: &ClothPlan, name: &str) -> bool {
 }
 
 /// Where an object is named in the file.
-fn span_of(table: &SceneTable, name: &str) -> Option<Span> {
-    let body = table.body.entries.iter().find(|b| b.0.value == name).map(|b| b.0.span);
-    body.or_else(|| table.cloth.entries.iter().find(|c| c.0.value == name).map(|c| c.0.span))
+pub(super) fn span_of(table: &SceneTable, name: &str) -> Option<Span> {
+    // A copy of an array is called after its body, with a number.
+    let group = name.rsplit_once('-').map_or(name, |parts| parts.0);
+    let entries = &table.body.entries;
+    let body = entries.iter().find(|b| b.0.value == name).or(entries.iter().find(|b| b.0.value == group));
+    body.map(|b| b.0.span)
+        .or_else(|| table.cloth.entries.iter().find(|c| c.0.value == name).map(|c| c.0.span))
 }
 
 fn report(crossing: &ObjectCrossing, with_cloth: bool, at: Span, log: &mut Log) {

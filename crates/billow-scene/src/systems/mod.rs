@@ -7,12 +7,14 @@
 mod cloth;
 mod flight;
 mod prescribed;
+mod rigid;
 mod world;
 
 pub use world::World;
 
 use crate::cloth::ClothPlan;
 use crate::driver::{StepError, StepReport};
+use crate::motion::Motion;
 use crate::resolve::Resolved;
 use crate::scene::Body;
 use crate::tables::BodyAttribute;
@@ -57,6 +59,9 @@ pub(crate) trait System: Send {
 fn systems(scene: &Resolved) -> Vec<Box<dyn System>> {
     let mut all: Vec<Box<dyn System>> =
         vec![Box::new(prescribed::Prescribed::new(scene)), Box::new(flight::FreeFlight::new(scene))];
+    if let Some(rigid) = rigid::RigidSystem::new(scene) {
+        all.push(Box::new(rigid));
+    }
     if let Some(cloth) = cloth::ClothSystem::new(scene) {
         all.push(Box::new(cloth));
     }
@@ -66,7 +71,8 @@ fn systems(scene: &Resolved) -> Vec<Box<dyn System>> {
 /// The statistics that frames of the scene have, by name.
 pub(crate) fn statistic_names(bodies: &[Body], cloth: Option<&ClothPlan>) -> Vec<String> {
     let mut names = vec!["energy".to_owned()];
-    for body in bodies {
+    rigid::statistic_names(bodies, &mut names);
+    for body in bodies.iter().filter(|b| !matches!(b.motion, Motion::Rigid(_))) {
         names.push(format!("{}.height", body.name));
         names.extend(flight::statistics(body).iter().map(|what| format!("{}.{what}", body.name)));
     }

@@ -6,6 +6,7 @@ use crate::resolve::Resolved;
 use billow_io::Frame;
 use billow_num::stages::Stages;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Version of the list of saved systems; each system has its own for its part.
 const STATE_FORMAT: u32 = 2;
@@ -13,8 +14,8 @@ const STATE_FORMAT: u32 = 2;
 /// The systems of a scene, advanced together.
 pub struct World {
     systems: Vec<Box<dyn System>>,
-    /// Names of the frame's objects, in the order of the scene.
-    order: Vec<String>,
+    /// Places of the frame's objects by name, in the order of the scene.
+    order: HashMap<String, usize>,
 }
 
 /// The state of one system in a checkpoint.
@@ -28,7 +29,8 @@ struct Saved {
 impl World {
     /// The scene at t = 0.
     pub(crate) fn new(scene: &Resolved) -> Self {
-        Self { systems: systems(scene), order: scene.object_names().map(str::to_owned).collect() }
+        let order = scene.object_names().enumerate().map(|(place, name)| (name.to_owned(), place)).collect();
+        Self { systems: systems(scene), order }
     }
 }
 
@@ -55,8 +57,7 @@ impl Simulation for World {
         for system in &self.systems {
             system.snapshot(&mut frame);
         }
-        let place = |name: &str| self.order.iter().position(|n| n == name);
-        frame.objects.sort_by_cached_key(|object| place(&object.name));
+        frame.objects.sort_by_cached_key(|object| self.order.get(&object.name).copied());
         frame
     }
 

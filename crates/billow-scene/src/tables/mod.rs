@@ -3,6 +3,7 @@
 pub(crate) mod cloth;
 mod figurine;
 pub(crate) mod look;
+pub(crate) mod rigid;
 mod shape;
 
 pub(crate) use shape::{AnyMesh, ShapeTable};
@@ -14,6 +15,7 @@ use crate::read::values::{BodyName, Formula, MaterialName, MeshName, Named, Path
 use billow_num::Vec3;
 use cloth::{AirTable, ClothSolverTable, ClothTable, Collision};
 use look::{CameraTable, GroundTable, LightTable, SkyTable, SurfaceTable};
+use rigid::{ArrayTable, RigidSolverTable};
 
 table! {
     /// A scene: meshes and materials, the bodies made of them, how long to simulate and what to keep.
@@ -41,6 +43,8 @@ table! {
         air: AirTable;
         /// Settings of the cloth solver.
         cloth_solver: ClothSolverTable;
+        /// Settings of the solver of rigid bodies.
+        rigid_solver: RigidSolverTable;
         /// How objects of the frames that are not bodies are shown, by their names: smoke, water, spray, threads.
         look: Named<SurfaceTable>;
         /// Where the viewer of the pictures stands.
@@ -140,6 +144,10 @@ table! {
         friction: Option<f64> => range(0.0, 10.0);
         /// Part of the normal speed that survives an impact.
         restitution: Option<f64> => range(0.0, 1.0);
+        /// Resistance to rolling: lever arm of the normal force as a part of the local radius of curvature.
+        rolling: Option<f64> => range(0.0, 10.0);
+        /// Resistance to spinning about the normal of a contact, likewise.
+        spinning: Option<f64> => range(0.0, 10.0);
         /// Thickness of a sheet of it.
         thickness: Option<f64> => unit("m"), above(0.0), at_most(1.0);
         /// Mass per area of a sheet of it; `density` times the preset's thickness if not given.
@@ -216,11 +224,15 @@ table! {
         rotation: Option<RotationTable>;
         /// Point of the mesh that `rotation` leaves in place.
         pivot: Vec3 = Vec3::ZERO => unit("m"), range(-1e9, 1e9);
-        /// How cloth meets it.
+        /// How cloth and rigid bodies meet it.
         collision: Collision = Collision::Auto;
         /// Extra distance that cloth keeps where it meets the body by distance; by default as much as keeps straight edges of
         /// the cloth out of its round surface.
         margin: Option<f64> => unit("m"), range(0.0, 1e3);
+        /// Distance between samples of the signed distance by which rigid bodies meet it; 1/96 of its longest side if not given.
+        spacing: Option<f64> => unit("m"), above(0.0), at_most(1e6);
+        /// Many copies of the body that share its mesh. They are called NAME-0, NAME-1 and so on.
+        array: Option<ArrayTable>;
         /// How it is shown; by default as its material.
         look: SurfaceTable;
         ..motion: Option<MotionTable>;
@@ -254,6 +266,15 @@ choice! {
             /// Angular velocity at the start, in world axes.
             angular_velocity: Vec3 = Vec3::ZERO => unit("rad/s"), range(-1e6, 1e6);
         }
+        /// Falls, collides, rubs, rolls and stacks. It meets all other rigid bodies and every body whose motion is prescribed.
+        "rigid" Rigid {
+            /// Velocity of the centre of mass at the start.
+            velocity: Vec3 = Vec3::ZERO => unit("m/s"), range(-1e6, 1e6);
+            /// Angular velocity at the start, in world axes.
+            angular_velocity: Vec3 = Vec3::ZERO => unit("rad/s"), range(-1e6, 1e6);
+            /// Mass; that of its material's density if not given.
+            mass: Option<f64> => unit("kg"), above(0.0), at_most(1e12);
+        }
     }
 }
 
@@ -278,7 +299,7 @@ keyword! {
     pub enum BodyAttribute {
         /// Linear red, green, blue of its material.
         "colour" Colour,
-        /// Velocity of its origin, or of its centre of mass in free flight [m/s].
+        /// Velocity of its origin, or of its centre of mass if it moves freely [m/s].
         "velocity" Velocity,
         /// Angular velocity [rad/s].
         "angular-velocity" AngularVelocity,
@@ -350,6 +371,14 @@ choice! {
             at_least: u32 = 0;
             /// Most flips allowed.
             at_most: Option<u32>;
+        }
+        /// Rigid bodies do not overlap: their exact meshes are measured in every frame, apart from the solver. Rings
+        /// (torus or ring) must stay linked or unlinked as they begin.
+        "penetration" Penetration {
+            /// Largest depth allowed; 1 % of the thickness of the thinnest rigid body if not given.
+            max: Option<f64> => unit("m"), at_least(0.0);
+            /// Largest mean depth of overlapping pairs allowed, over the whole run; any if not given.
+            mean: Option<f64> => unit("m"), at_least(0.0);
         }
     }
 }

@@ -13,4 +13,5 @@ mod gallery;
 mod pages;
 mod resume;
 mod retry;
+mod rigid;
 mod support;

@@ -69,6 +69,7 @@ fn go(point: Point, dir: &Path, watch: Watch<'_>) -> Result<RunReport, RunError>
         time_limit: None,
         on_crossing: OnCrossing::Report,
         may_cross: Vec::new(),
+        unaudited: Vec::new(),
         scene: 1,
     };
     let mut writer =

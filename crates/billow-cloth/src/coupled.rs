@@ -67,12 +67,11 @@ impl Coupled {
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });
-            stages.time("springs", || links.sweep(x, h, v));
+            stages.time("springs", || links.begin(x, (h, k == 0), v));
+            stages.time("repulsion", || pipeline.warm(v));
+            stages.time("springs", || links.sweep(v));
             stages.time("bending", || hinges.sweep(model, moved, h, v));
-            stages.time("repulsion", || {
-                pipeline.begin();
-                pipeline.repel((x, h), v);
-            });
+            stages.time("repulsion", || pipeline.hold((x, h), v));
             stages.time("objects", || objects.respond(x, time + t, (h, dt), v));
             par::zip_mut(x, moved, |i, x, moved| {
                 let way = v[i] * h;
@@ -82,6 +81,7 @@ impl Coupled {
         }
         kick(v, outer, 0.5 * h);
         objects.respond(x, time + dt, (h, dt), v);
+        stages.time("push-out", || pipeline.push_out(x));
         objects.active()
     }
 }

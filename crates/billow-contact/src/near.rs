@@ -43,8 +43,8 @@ impl Watch {
 
     /// When and how the pair would come too close while its nodes move from `x0` to `x1`.
     pub(crate) fn meet(&self, x0: &[Vec3], x1: &[Vec3]) -> Option<Hit> {
-        let [from, to] = [x0, x1].map(|x| self.nodes.map(|i| x[i as usize]));
-        let way = std::array::from_fn(|k| to[k] - from[k]);
+        let (from, to) = (corners(x0, &self.nodes), corners(x1, &self.nodes));
+        let way = [to[0] - from[0], to[1] - from[1], to[2] - from[2], to[3] - from[3]];
         let room = self.distance * (1.0 - 1e-9) - self.separation;
         if room > 0.0 && self.kind.approach2(&way) < room * room
             || self.kind.keep_apart(self.normal, &from, &to, self.separation)
@@ -73,12 +73,25 @@ impl Kind {
         }
     }
 
-    /// The nodes of the first and of the second element.
-    fn split(self, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
-        nodes.split_at(match self {
-            Self::VertexFace => 1,
-            Self::EdgeEdge => 2,
-        })
+    /// Whether elements with nodes at `x` are certainly farther apart than `limit`, by a test much cheaper than their
+    /// distance; false says nothing.
+    #[inline(always)]
+    fn beyond(self, x: &[Vec3; 4], limit: f64) -> bool {
+        match self {
+            Self::VertexFace => {
+                let centre = (x[1] + x[2] + x[3]) * (1.0 / 3.0);
+                let across = x[0] - centre;
+                let reach = |k: usize| (x[k] - centre).dot(across);
+                beyond_slab(across, reach(1).max(reach(2)).max(reach(3)), limit)
+                    || beyond_plane(x[2] - x[1], x[3] - x[1], x[0] - x[1], limit)
+            }
+            Self::EdgeEdge => {
+                let (one, other) = ((x[1] - x[0]) * 0.5, (x[3] - x[2]) * 0.5);
+                let across = (x[0] + one) - (x[2] + other);
+                let reach = one.dot(across).abs() + other.dot(across).abs();
+                beyond_slab(across, reach, limit) || beyond_plane(one, other, across, limit)
+            }
+        }
     }
 
     /// The nearest points of the elements when their nodes are at `x`, and their distance [m].
@@ -98,6 +111,7 @@ impl Kind {
     }
 
     /// Square of the farthest the two elements can approach when their nodes move by `way` [m²].
+    #[inline(always)]
     fn approach2(self, way: &[Vec3; 4]) -> f64 {
         let apart = |i: usize, j: usize| (way[i] - way[j]).length_squared();
         match self {
@@ -138,6 +152,12 @@ pub(crate) struct Found {
     pub(crate) watches: Vec<Watch>,
     pub(crate) candidates: u64,
 }
+
+/// Elements that are searched around on one thread.
+const AROUND: usize = 64;
+
+/// Distance, in thicknesses, within which planned contacts are taken for met.
+const MET: f64 = 1.25;
 
 /// The step as the search sees it.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +234,13 @@ impl Search {
     }
 
     /// What the given nodes may meet after their plans changed; `plan` holds the new ones.
-    pub(crate) fn around(&mut self, surface: &Surface, plan: Plan<'_>, nodes: &[u32], found: &mut Found) {
+    pub(crate) fn around(
+        &mut self,
+        surface: &Surface,
+        plan: Plan<'_>,
+        nodes: &[u32],
+        found: &mut Vec<Found>,
+    ) {
         let topology = surface.topology();
         let unique = |mut list: Vec<u32>| {
             list.sort_unstable();
@@ -226,40 +252,50 @@ impl Search {
         self.points.refit_some(nodes.iter().copied(), |i| plan.leaf(surface, [i as u32]));
         self.edges.refit_some(edges.iter().copied(), |e| plan.leaf(surface, topology.edges()[e]));
         self.triangles.refit_some(triangles.iter().copied(), |t| plan.leaf(surface, topology.triangles()[t]));
-        for &p in nodes {
-            let boxes = plan.grown(surface, [p]);
-            self.triangles.overlapping(&boxes, |t| {
-                found.vertex_face(surface, plan, p, topology.triangles()[t as usize])
+        let this = &*self;
+        let search = |list: &[u32], look: &(dyn Fn(u32, &mut Found) + Sync)| {
+            par::map(list.len().div_ceil(AROUND), |k| {
+                let mut part = Found::default();
+                let range = k * AROUND..list.len().min((k + 1) * AROUND);
+                list[range].iter().for_each(|element| look(*element, &mut part));
+                part
+            })
+        };
+        found.clear();
+        found.extend(search(nodes, &|p, part| {
+            this.triangles.overlapping(&plan.grown(surface, [p]), |t| {
+                part.vertex_face(surface, plan, p, topology.triangles()[t as usize]);
             });
-        }
-        for &t in &triangles {
+        }));
+        found.extend(search(&triangles, &|t, part| {
             let corners = topology.triangles()[t as usize];
-            let boxes = plan.grown(surface, corners);
-            self.points.overlapping(&boxes, |p| found.vertex_face(surface, plan, p, corners));
-        }
-        for &e in &edges {
-            let ends = topology.edges()[e as usize];
-            let boxes = plan.grown(surface, ends);
-            self.edges.overlapping(&boxes, |o| {
+            this.points.overlapping(&plan.grown(surface, corners), |p| {
+                part.vertex_face(surface, plan, p, corners);
+            });
+        }));
+        found.extend(search(&edges, &|e, part| {
+            let ends = |e: u32| topology.edges()[e as usize];
+            this.edges.overlapping(&plan.grown(surface, ends(e)), |o| {
                 if o != e {
-                    let (a, b) = (e.min(o), e.max(o));
-                    found.edge_edge(
-                        surface,
-                        plan,
-                        topology.edges()[a as usize],
-                        topology.edges()[b as usize],
-                    );
+                    part.edge_edge(surface, plan, ends(e.min(o)), ends(e.max(o)));
                 }
             });
-        }
+        }));
     }
 }
 
 impl Plan<'_> {
-    /// Boxes of some nodes at both ends of the step and what to grow them by: half the thickness and the slack.
+    /// Boxes of some nodes at both ends of the step and what to grow them by: half the distance of contacts and the
+    /// slack.
     fn leaf<const N: usize>(&self, surface: &Surface, nodes: [u32; N]) -> ([Aabb; 2], f64) {
         let around = |x: &[Vec3]| nodes.iter().fold(Aabb::EMPTY, |b, &i| b.with(x[i as usize]));
-        ([around(self.x0), around(self.x1)], 0.5 * surface.thickness(nodes[0]) + self.slack(&nodes))
+        ([around(self.x0), around(self.x1)], 0.5 * self.met(surface.thickness(nodes[0])) + self.slack(&nodes))
+    }
+
+    /// Distance within which a pair that keeps `gap` apart is of interest, besides its slack [m]. Which contacts are
+    /// found must not depend on the slack.
+    fn met(&self, gap: f64) -> f64 {
+        gap * if self.contacts { MET } else { self.separation }
     }
 
     /// The largest slack of some nodes [m].
@@ -288,7 +324,7 @@ impl Plan<'_> {
                 return None;
             }
             (contact, distance) = kind.nearest(now.nodes, std::array::from_fn(|k| x0[k] + way[k] * t));
-            if distance < 1.25 * gap {
+            if distance < MET * gap {
                 let (first, second) = kind.ends(&now.nodes);
                 // A turning pair may be nearer along the normal now than when it meets: it need not part, only come no
                 // nearer.
@@ -299,46 +335,44 @@ impl Plan<'_> {
         None
     }
 
-    /// The farthest two elements are planned to approach, the largest relative displacement of their nodes, and how much
-    /// farther they may [m].
-    fn approach(&self, kind: Kind, nodes: [u32; 4]) -> (f64, f64) {
-        let way = nodes.map(|i| self.x1[i as usize] - self.x0[i as usize]);
-        let (first, second) = kind.split(&nodes);
-        (kind.approach2(&way).sqrt(), self.slack(first) + self.slack(second))
+    /// The farthest two elements, at `x` now, are planned to approach, the largest relative displacement of their nodes,
+    /// and how much farther they may [m].
+    #[inline(always)]
+    fn approach(&self, kind: Kind, nodes: &[u32; 4], x: &[Vec3; 4]) -> (f64, f64) {
+        let x1 = corners(self.x1, nodes);
+        let way = [x1[0] - x[0], x1[1] - x[1], x1[2] - x[2], x1[3] - x[3]];
+        let slack = [0, 1, 2, 3].map(|k| self.slack[nodes[k] as usize]);
+        let slack = match kind {
+            Kind::VertexFace => slack[0] + slack[1].max(slack[2]).max(slack[3]),
+            Kind::EdgeEdge => slack[0].max(slack[1]) + slack[2].max(slack[3]),
+        };
+        (kind.approach2(&way).sqrt(), slack)
     }
 }
 
 impl Found {
     fn vertex_face(&mut self, surface: &Surface, plan: Plan<'_>, p: u32, [a, b, c]: [u32; 3]) {
-        if p == a || p == b || p == c || !surface.interacts(p, a) {
-            return;
+        if p != a && p != b && p != c && surface.interacts(p, a) {
+            self.look(surface, plan, Kind::VertexFace, [p, a, b, c]);
         }
-        self.candidates += 1;
-        let [xp, xa, xb, xc] = [p, a, b, c].map(|i| plan.x0[i as usize]);
-        let (gap, (way, slack)) = (surface.gap(p, a), plan.approach(Kind::VertexFace, [p, a, b, c]));
-        // Far from the plane of the triangle is far from the triangle.
-        let limit = gap.max(way) + slack;
-        if beyond_plane(xb - xa, xc - xa, xp - xa, limit) {
-            return;
-        }
-        let (contact, distance) = Kind::VertexFace.nearest([p, a, b, c], [xp, xa, xb, xc]);
-        self.keep(surface, plan, Kind::VertexFace, contact, [distance, gap, way, slack]);
     }
 
     fn edge_edge(&mut self, surface: &Surface, plan: Plan<'_>, [a, b]: [u32; 2], [c, d]: [u32; 2]) {
-        if a == c || a == d || b == c || b == d || !surface.interacts(a, c) {
-            return;
+        if a != c && a != d && b != c && b != d && surface.interacts(a, c) {
+            self.look(surface, plan, Kind::EdgeEdge, [a, b, c, d]);
         }
+    }
+
+    #[inline(always)]
+    fn look(&mut self, surface: &Surface, plan: Plan<'_>, kind: Kind, nodes: [u32; 4]) {
         self.candidates += 1;
-        let [xa, xb, xc, xd] = [a, b, c, d].map(|i| plan.x0[i as usize]);
-        let (gap, (way, slack)) = (surface.gap(a, c), plan.approach(Kind::EdgeEdge, [a, b, c, d]));
-        // The distance of the lines bounds that of the edges.
-        let limit = gap.max(way) + slack;
-        if beyond_plane(xb - xa, xd - xc, xa - xc, limit) {
-            return;
+        let (first, second) = kind.ends(&nodes);
+        let x = corners(plan.x0, &nodes);
+        let (gap, (way, slack)) = (surface.gap(first, second), plan.approach(kind, &nodes, &x));
+        if !kind.beyond(&x, plan.met(gap) + way + slack) {
+            let (contact, distance) = kind.nearest(nodes, x);
+            self.keep(surface, plan, kind, contact, [distance, gap, way, slack]);
         }
-        let (contact, distance) = Kind::EdgeEdge.nearest([a, b, c, d], [xa, xb, xc, xd]);
-        self.keep(surface, plan, Kind::EdgeEdge, contact, [distance, gap, way, slack]);
     }
 
     fn keep(
@@ -374,8 +408,24 @@ impl Found {
     }
 }
 
+#[inline(always)]
+fn corners(x: &[Vec3], nodes: &[u32; 4]) -> [Vec3; 4] {
+    [x[nodes[0] as usize], x[nodes[1] as usize], x[nodes[2] as usize], x[nodes[3] as usize]]
+}
+
+/// Whether two elements whose centres are `across` apart, and which reach out along it by `reach / |across|` together, are
+/// certainly separated by more than `limit`. Rounding is far below the margin.
+#[inline(always)]
+fn beyond_slab(across: Vec3, reach: f64, limit: f64) -> bool {
+    const MARGIN: f64 = 1.0 + 1e-6;
+    let length2 = across.length_squared();
+    let between = length2 - reach;
+    between > 0.0 && between * between > MARGIN * limit * limit * length2
+}
+
 /// Whether `d` is certainly longer than `limit` across the plane spanned by `a` and `b`. Nearly parallel vectors span
 /// no reliable plane and decide nothing; otherwise rounding is far below the margin.
+#[inline(always)]
 fn beyond_plane(a: Vec3, b: Vec3, d: Vec3, limit: f64) -> bool {
     const NEARLY_PARALLEL: f64 = 1e-8;
     const MARGIN: f64 = 1.0 + 1e-6;

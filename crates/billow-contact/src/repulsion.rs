@@ -36,14 +36,21 @@ struct Repulsion {
 struct Rule {
     /// Length of the sub-step [s].
     h: f64,
+    /// How overlaps are pushed apart; without, they only get no deeper.
+    spring: Option<Spring>,
+    /// Factor on every impulse [-].
+    relaxation: f64,
+}
+
+/// The capped repulsion spring.
+#[derive(Clone, Copy, Debug)]
+struct Spring {
     /// Speed of separation per overlap [1/s].
     recovery: f64,
     /// Largest speed of separation [m/s].
     fastest: f64,
-    /// Largest impulse of the repulsion spring per overlap [N·s/m].
-    spring: f64,
-    /// Factor on every impulse [-].
-    relaxation: f64,
+    /// Largest impulse per overlap [N·s/m].
+    stiffness: f64,
 }
 
 impl Repulsion {
@@ -75,8 +82,10 @@ impl Repulsion {
         } else {
             // Inelastic part, then the capped spring.
             let stop = -approach * self.mass;
-            let aim = ((rule.recovery * overlap).min(rule.fastest) - approach) * self.mass;
-            aim.min(stop.max(-self.normal) + rule.spring * overlap)
+            rule.spring.map_or(stop, |spring| {
+                let aim = (spring.recovery * overlap).min(spring.fastest);
+                ((aim - approach) * self.mass).min(stop.max(-self.normal) + spring.stiffness * overlap)
+            })
         };
         let normal = (self.normal + rule.relaxation * push).max(0.0);
         if normal == 0.0 && self.normal == 0.0 {
@@ -126,21 +135,51 @@ impl Repulsions {
         par::for_each_mut(&mut self.list, |_, r| (r.normal, r.held) = (0.0, Vec3::ZERO));
     }
 
+    /// Applies the impulses of the last sub-step.
+    pub(crate) fn warm(&mut self, inverse_masses: &[f64], v: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
+            if contact.normal > 0.0 {
+                let impulse = contact.unit * contact.normal + contact.held;
+                for (k, v) in v.into_iter().enumerate() {
+                    *v += impulse * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
+                }
+            }
+        });
+    }
+
+    /// Takes a part of every overlap out of the positions `x`, at most `most` [m].
+    pub(crate) fn push_out(&mut self, (part, most): (f64, f64), inverse_masses: &[f64], x: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, x, |contact, nodes, x| {
+            let overlap = contact.gap - contact.relative([*x[0], *x[1], *x[2], *x[3]]).dot(contact.unit);
+            if overlap > 0.0 {
+                let push = contact.unit * ((part * overlap).min(most) * contact.mass);
+                for (k, x) in x.into_iter().enumerate() {
+                    *x += push * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
+                }
+            }
+        });
+    }
+
     /// One sweep of repulsion and friction over the velocities of a sub-step of length `h` that starts from `x`.
-    pub(crate) fn sweep(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
-        let Config { recovery, recovery_speed, repulsion_stiffness, update, .. } = *config;
-        let mut rule = Rule {
-            h,
-            recovery: recovery / h,
-            fastest: recovery_speed,
-            spring: repulsion_stiffness * h,
-            relaxation: 1.0,
+    pub(crate) fn repel(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
+        let spring = Spring {
+            recovery: config.recovery / h,
+            fastest: config.recovery_speed,
+            stiffness: config.repulsion_stiffness * h,
         };
-        match update {
+        self.sweep(x, Rule { h, spring: Some(spring), relaxation: 1.0 }, (masses, config), v);
+    }
+
+    /// The same without pushing apart what overlaps.
+    pub(crate) fn hold(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
+        self.sweep(x, Rule { h, spring: None, relaxation: 1.0 }, (masses, config), v);
+    }
+
+    fn sweep(&mut self, x: &[Vec3], rule: Rule, (masses, config): (&[f64], &Config), v: &mut [Vec3]) {
+        match config.update {
             Update::Sequential => self.one_by_one(x, &rule, masses, v),
             Update::Parallel { relaxation } => {
-                rule.relaxation = relaxation;
-                self.all_at_once(x, &rule, masses, v);
+                self.all_at_once(x, &Rule { relaxation, ..rule }, masses, v);
             }
         }
     }

@@ -16,8 +16,11 @@ use billow_num::{Vec3, par};
 const SLACK: f64 = 0.25;
 const SLACK_OF_WAY: f64 = 0.1;
 
+/// How much of what it strayed in the last step a node is given in addition, up to the thickness.
+const SLACK_OF_ASTRAY: f64 = 1.25;
+
 /// When more than one node in this many strayed, everything is searched again instead of around each.
-const MANY: usize = 50;
+const MANY: usize = 12;
 
 /// Scratch of the pipeline. Dropping it between steps changes no result.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +36,8 @@ pub struct Workspace {
     planned: Vec<Vec3>,
     /// How far a node may end from its plan [m].
     slack: Vec<f64>,
+    /// How far nodes ended from their plans in the last step [m]: those are given more slack in the next.
+    astray: Vec<f64>,
     /// The round in which a node last changed.
     changed: Vec<u32>,
     zones: Zones,
@@ -117,9 +122,25 @@ impl<'a> Pipeline<'a> {
         self.work.repulsions.begin();
     }
 
+    /// Begins a sub-step with the impulses of the last one.
+    pub fn warm(&mut self, v: &mut [Vec3]) {
+        self.work.repulsions.warm(self.surface.inverse_masses(), v);
+    }
+
+    /// Moves what overlaps a little apart without giving it velocity.
+    pub fn push_out(&mut self, x: &mut [Vec3]) {
+        let most = self.config.recovery_speed * self.step.dt;
+        self.work.repulsions.push_out((self.config.recovery, most), self.surface.inverse_masses(), x);
+    }
+
     /// One sweep of repulsion and friction over the velocities `v` of a sub-step of length `h` from positions `x`.
     pub fn repel(&mut self, (x, h): (&[Vec3], f64), v: &mut [Vec3]) {
-        self.work.repulsions.sweep((x, h), self.surface.inverse_masses(), self.config, v);
+        self.work.repulsions.repel((x, h), self.surface.inverse_masses(), self.config, v);
+    }
+
+    /// One sweep that keeps contacts from coming nearer and from sliding, but leaves overlaps to [`Pipeline::push_out`].
+    pub fn hold(&mut self, (x, h): (&[Vec3], f64), v: &mut [Vec3]) {
+        self.work.repulsions.hold((x, h), self.surface.inverse_masses(), self.config, v);
     }
 
     /// Tests the trajectories of the mean velocities `v`. Pairs that would collide become contacts, as they are when they
@@ -166,8 +187,12 @@ impl Pipeline<'_> {
         self.work.planned.clone_from(&self.work.x1);
         let thinnest = self.surface.bodies().iter().filter(|b| b.dynamic).map(|b| b.thickness);
         let least = SLACK * thinnest.fold(f64::INFINITY, f64::min).min(1.0);
+        self.work.astray.resize(n, 0.0);
         self.work.slack.resize(n, 0.0);
-        par::fill(&mut self.work.slack, |i| least + SLACK_OF_WAY * dt * v[i].length());
+        par::zip_mut(&mut self.work.slack, &mut self.work.astray, |i, slack, astray| {
+            let expected = (SLACK_OF_ASTRAY * std::mem::take(astray)).min(least / SLACK);
+            *slack = least + SLACK_OF_WAY * dt * v[i].length() + expected;
+        });
         self.work.changed.clear();
         self.work.changed.resize(n, 0);
         self.work.zones.reset(n);
@@ -215,7 +240,7 @@ impl Pipeline<'_> {
     /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.
     fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32) {
         let Step { x, dt, .. } = self.step;
-        let Workspace { x1, planned, slack, changed, search, found, watches, .. } = &mut *self.work;
+        let Workspace { x1, planned, slack, astray, changed, search, found, watches, .. } = &mut *self.work;
         let mut strayed = Vec::new();
         for &i in moved {
             let k = i as usize;
@@ -223,7 +248,9 @@ impl Pipeline<'_> {
             if end != x1[k] {
                 x1[k] = end;
                 changed[k] = round;
-                if end.distance_squared(planned[k]) > slack[k] * slack[k] {
+                let off = end.distance(planned[k]);
+                astray[k] = astray[k].max(off);
+                if off > slack[k] {
                     planned[k] = end;
                     strayed.push(i);
                 }
@@ -235,8 +262,7 @@ impl Pipeline<'_> {
             search.all(self.surface, plan, found);
             watches.clear();
         } else if !strayed.is_empty() {
-            found.resize_with(1, Found::default);
-            search.around(self.surface, plan, &strayed, &mut found[0]);
+            search.around(self.surface, plan, &strayed, found);
         } else {
             return;
         }

@@ -14,7 +14,7 @@ const TILE: usize = 96;
 
 /// Part of its impulse with which a spring begins the next sub-step. Tension that has travelled far need not travel
 /// again; all of it would overshoot where stiff springs are many, because a sweep answers late.
-const KEPT: f64 = 0.5;
+const KEPT: f64 = 0.8;
 
 /// All springs in the order in which they are swept.
 #[derive(Clone, Debug, Default)]

@@ -22,6 +22,8 @@ pub struct Check {
     pub name: String,
     /// Judge only runs that have this frame.
     pub needs_frame: u32,
+    /// First and last frame that are judged.
+    pub frames: [u32; 2],
     /// What is judged.
     pub criterion: Criterion,
 }
@@ -182,7 +184,7 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
     });
     let crossings = judged.iter().map(|(check, _)| check.crossings).sum();
     let facts: Vec<Facts> = judged.iter().filter_map(|(_, facts)| facts.clone()).collect();
-    let overlaps = plan.map(|plan| overlaps(plan, &facts));
+    let overlaps = plan.map(|plan| overlaps(plan, &facts, facts.first()));
     let evidence = Evidence { facts: &facts, overlaps: overlaps.as_ref() };
     let checks = scene.as_ref().map_or(Vec::new(), |s| own_checks(s, &evidence));
     Ok(CheckReport {
@@ -202,16 +204,19 @@ fn own_checks(scene: &Scene, evidence: &Evidence<'_>) -> Vec<SceneCheck> {
     let asked = |c: &Check| matches!(c.criterion, Criterion::Penetration { .. });
     if scene.rigid_plan().is_some() && !scene.checks().iter().any(asked) {
         let criterion = Criterion::Penetration { max: None, mean: f64::INFINITY };
-        all.push(Check { name: "penetration".into(), needs_frame: 0, criterion }.judge(scene, evidence));
+        all.push(
+            Check { name: "penetration".into(), needs_frame: 0, frames: [0, u32::MAX], criterion }
+                .judge(scene, evidence),
+        );
     }
     all
 }
 
 /// Sums up what the referee found.
-fn overlaps(plan: &RigidPlan, facts: &[Facts]) -> Overlaps {
+fn overlaps(plan: &RigidPlan, facts: &[Facts], first: Option<&Facts>) -> Overlaps {
     let mut sum = Overlaps::default();
     let mut total = 0.0;
-    let begin = facts.first().and_then(|f| f.found.as_ref()).map_or(Vec::new(), |f| f.linked.clone());
+    let begin = first.and_then(|f| f.found.as_ref()).map_or(Vec::new(), |f| f.linked.clone());
     for (index, found) in facts.iter().filter_map(|f| Some((f.index, f.found.as_ref()?))) {
         for (pair, depth) in &found.pairs {
             total += depth;
@@ -354,8 +359,12 @@ fn count_inverted(frame: &Frame, check: &mut FrameCheck) {
 impl Check {
     /// The verdict on a run whose frames are known by `facts`.
     fn judge(&self, scene: &Scene, evidence: &Evidence<'_>) -> SceneCheck {
-        let facts = evidence.facts;
-        let last = facts.last().map_or(0, |f| f.index);
+        let last = evidence.facts.last().map_or(0, |f| f.index);
+        let [from, to] = self.frames;
+        let facts: Vec<Facts> =
+            evidence.facts.iter().filter(|f| (from..=to).contains(&f.index)).cloned().collect();
+        let overlaps = scene.rigid_plan().map(|plan| overlaps(plan, &facts, evidence.facts.first()));
+        let evidence = &Evidence { facts: &facts, overlaps: overlaps.as_ref() };
         let (passed, message) = if facts.is_empty() || last < self.needs_frame {
             (None, format!("needs frame {}, the run ends at {last}", self.needs_frame))
         } else {

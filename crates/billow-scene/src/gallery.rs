@@ -31,20 +31,31 @@ type SceneFiles = &'static [(&'static str, &'static str)];
 
 /// All scenes, by name.
 const SCENES: &[(&str, SceneFiles)] = scenes! {
+    "billiards": "billiards.toml", "yard.toml";
+    "bones": "bones.toml", "yard.toml";
     "buddha-soft": "buddha-soft.toml", "buddha.toml", "studio.toml";
     "buddha-stiff": "buddha-stiff.toml", "buddha.toml", "studio.toml";
     "clockwork": "clockwork.toml", "stage.toml";
     "curtain": "curtain.toml", "studio.toml";
+    "dominoes": "dominoes.toml", "yard.toml";
     "drape": "drape.toml", "studio.toml";
+    "elevator": "elevator.toml", "yard.toml";
     "flag": "flag.toml", "studio.toml";
+    "incline": "incline.toml", "yard.toml";
     "juggle": "juggle.toml", "stage.toml";
     "layers": "layers.toml", "studio.toml";
     "orrery": "orrery.toml", "stage.toml";
     "pile": "pile.toml", "studio.toml";
+    "rings": "rings.toml", "yard.toml";
+    "rings-500": "rings-500.toml", "rings.toml", "yard.toml";
     "robe": "robe.toml", "studio.toml";
+    "seesaw": "seesaw.toml", "yard.toml";
+    "silo": "silo.toml", "yard.toml";
+    "stack-flip": "stack-flip.toml", "yard.toml";
     "tablecloth": "tablecloth.toml", "studio.toml";
     "tumble": "tumble.toml", "stage.toml";
     "twist": "twist.toml", "drape.toml", "studio.toml";
+    "wall": "wall.toml", "yard.toml";
 };
 
 impl GalleryScene {

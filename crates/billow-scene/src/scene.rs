@@ -85,6 +85,8 @@ pub struct Body {
     pub motion: Motion,
     /// Mass and inertia, if the mesh bounds a solid or the body is rigid.
     pub mass: Option<MassModel>,
+    /// Whether rigid bodies meet it.
+    pub meets_rigid: bool,
     /// Colour of a copy instead of the material's, linear red, green and blue [-].
     pub colour: Option<Vec3>,
 }

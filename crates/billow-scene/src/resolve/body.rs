@@ -11,6 +11,7 @@ use crate::read::declare::At;
 use crate::read::log::{Log, Span};
 use crate::read::values::Formula;
 use crate::scene::{Body, Timing};
+use crate::tables::cloth::Collision;
 use crate::tables::{BodyTable, MotionTable, RotationTable, SceneTable};
 use billow_num::{Pose, Quat, Vec3};
 use std::collections::HashSet;
@@ -66,6 +67,7 @@ pub(super) fn bodies(
                 material,
                 motion,
                 mass,
+                meets_rigid: body.collision.value != Collision::None,
                 colour: copy.colour,
             });
         }

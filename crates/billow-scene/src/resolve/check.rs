@@ -71,7 +71,13 @@ pub(super) fn checks(
             }
         };
         if let Some(criterion) = criterion {
-            all.push(Check { name: name.value.clone(), needs_frame: check.needs_frame.value, criterion });
+            let (from, to) = (check.from_frame.value, check.to_frame.unwrap_or(u32::MAX));
+            if from > to {
+                let message = format!("`from_frame` is {from}, but `to_frame` is {to}");
+                log.error(check.to_frame.span, message);
+            }
+            let needs_frame = check.needs_frame.value.max(from);
+            all.push(Check { name: name.value.clone(), needs_frame, frames: [from, to], criterion });
         }
     }
     all

@@ -16,7 +16,7 @@ use crate::driver::OnCrossing;
 use crate::expr::Expr;
 use crate::read::files::Files;
 use crate::read::log::{Log, Span, nearest};
-use crate::read::values::{Formula, Named};
+use crate::read::values::{BodyName, Formula, Named};
 use crate::rigid::RigidPlan;
 use crate::scene::{Body, Output, Timing};
 use crate::tables::{AuditPolicy, OutputTable, RotationTable, SceneTable, SimulationTable, Up};
@@ -118,8 +118,9 @@ fn output(scene: &SceneTable, bodies: &[Body], log: &mut Log) -> Output {
     let table: &OutputTable = &scene.output.value;
     for pair in &table.may_cross.value {
         for name in &pair.value {
-            if !scene.cloth.names().any(|cloth| cloth == name.0) {
-                find_body(&name.0, pair.span, bodies, &scene.body, log);
+            let known = |b: &Body| b.name == name.0 || b.group == name.0;
+            if !scene.cloth.names().any(|cloth| cloth == name.0) && !bodies.iter().any(known) {
+                find(&name.0, pair.span, "body", &scene.body, log);
             }
         }
     }
@@ -132,8 +133,18 @@ fn output(scene: &SceneTable, bodies: &[Body], log: &mut Log) -> Output {
             AuditPolicy::Report => OnCrossing::Report,
             AuditPolicy::Fail => OnCrossing::Fail,
         },
-        may_cross: table.may_cross.iter().map(|p| [p.value[0].0.clone(), p.value[1].0.clone()]).collect(),
+        may_cross: table.may_cross.iter().flat_map(|pair| crossing_pairs(&pair.value, bodies)).collect(),
     }
+}
+
+/// All pairs of objects that a pair of names stands for; the name of an array stands for its copies.
+fn crossing_pairs([a, b]: &[BodyName; 2], bodies: &[Body]) -> Vec<[String; 2]> {
+    let objects = |name: &BodyName| -> Vec<String> {
+        let copies: Vec<_> = bodies.iter().filter(|b| b.group == name.0).map(|b| b.name.clone()).collect();
+        if copies.is_empty() { vec![name.0.clone()] } else { copies }
+    };
+    let second = objects(b);
+    objects(a).iter().flat_map(|x| second.iter().map(|y| [x.clone(), y.clone()])).collect()
 }
 
 /// The index of `name` among the entries; a miss is reported with the nearest name.

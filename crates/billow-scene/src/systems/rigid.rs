@@ -9,7 +9,7 @@ use crate::scene::{Body, Timing};
 use crate::tables::BodyAttribute;
 use billow_io::{Frame, Object};
 use billow_num::Vec3;
-use billow_rigid::{Model, State, Workspace, step};
+use billow_rigid::{Method, Model, State, Workspace, step};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +20,9 @@ const STATE_FORMAT: u32 = 1;
 /// The statistics of all rigid bodies together.
 pub(super) const STATISTICS: [&str; 6] =
     ["rigid-contacts", "rigid-impacts", "rigid-levels", "rigid-parts", "rigid-pushes", "rigid-overlap"];
+
+/// The statistic of each body or array that bears others: the force on it along gravity [N].
+pub(super) const LOAD: &str = "load";
 
 /// The statistics of each body or array beyond the height, without its name.
 pub(super) const GROUP_STATISTICS: [&str; 6] =
@@ -52,6 +55,8 @@ pub(super) struct RigidSystem {
     attributes: Vec<BodyAttribute>,
     /// The scene's bodies that contact moves, with their number in the model.
     bodies: Vec<(usize, Body)>,
+    /// Numbers in the model of the others, ascending, with the name of their body in the scene file.
+    supports: Vec<(usize, String)>,
     /// The model, if its gravity is not that of the plan.
     model: Option<Model>,
     state: Saved,
@@ -64,12 +69,15 @@ impl RigidSystem {
     pub(super) fn new(scene: &Resolved) -> Option<Self> {
         let plan = Arc::clone(scene.rigid.as_ref()?);
         let members = plan.members.iter().enumerate().filter(|(_, m)| m.dynamic);
+        let others = plan.members.iter().enumerate().filter(|(_, m)| !m.dynamic);
+        let supports = others.map(|(k, m)| (k, scene.bodies[m.body].group.clone())).collect();
         let bodies = members.map(|(k, m)| (k, scene.bodies[m.body].clone())).collect();
         let state = Saved { rigid: plan.model.start(), tally: Tally::default() };
         Some(Self {
             timing: scene.timing.clone(),
             attributes: scene.output.attributes.clone(),
             bodies,
+            supports,
             model: scene.timing.varying_gravity.is_some().then(|| plan.model.clone()),
             marked: state.clone(),
             state,
@@ -114,10 +122,28 @@ impl RigidSystem {
         tally.overlap = tally.overlap.max(report.overlap);
     }
 
+    /// Force of contacts on the bodies that contact does not move, along gravity (or downward without), by group [N].
+    fn loads(&self, gravity: Vec3) -> BTreeMap<&str, f64> {
+        let down = gravity.try_normalize().unwrap_or(-self.timing.up_vector());
+        let mut loads: BTreeMap<&str, f64> =
+            self.supports.iter().map(|(_, group)| (group.as_str(), 0.0)).collect();
+        for c in &self.state.rigid.carried {
+            for (body, force) in [(c.a, c.force), (c.b, -c.force)] {
+                if let Ok(k) = self.supports.binary_search_by_key(&(body as usize), |s| s.0)
+                    && let Some(load) = loads.get_mut(self.supports[k].1.as_str())
+                {
+                    *load += force.dot(down);
+                }
+            }
+        }
+        loads
+    }
+
     /// Velocities at the time of the positions: those of bodies without contact have not felt the last half step yet.
     fn velocities(&self, gravity: Vec3) -> Vec<Vec3> {
         let State { bodies, carried, owed, .. } = &self.state.rigid;
-        let mut touched = vec![false; bodies.len()];
+        // The published method remembers no contacts: its velocities are shown as they are.
+        let mut touched = vec![self.plan.config.method == Method::Document; bodies.len()];
         for c in carried {
             (touched[c.a as usize], touched[c.b as usize]) = (true, true);
         }
@@ -202,6 +228,9 @@ impl System for RigidSystem {
             }
             *frame.stats.entry("energy".into()).or_default() += sum.energy;
         }
+        for (name, load) in self.loads(gravity) {
+            frame.stats.insert(format!("{name}.{LOAD}"), load);
+        }
         let Tally { contacts, impacts, levels, parts, pushes, overlap, .. } = self.state.tally;
         let counts = [contacts, impacts, levels, parts, pushes].map(|c| c as f64);
         for (what, value) in STATISTICS.iter().zip(counts.into_iter().chain([overlap])) {
@@ -236,6 +265,13 @@ pub(super) fn statistic_names(bodies: &[Body], names: &mut Vec<String>) {
             last = &body.group;
             names.push(format!("{last}.height"));
             names.extend(GROUP_STATISTICS.map(|what| format!("{last}.{what}")));
+        }
+    }
+    let meets = |b: &&Body| b.meets_rigid && b.motion.is_prescribed();
+    for body in bodies.iter().filter(meets).filter(|_| !last.is_empty()) {
+        let name = format!("{}.{LOAD}", body.group);
+        if names.last() != Some(&name) {
+            names.push(name);
         }
     }
     if !last.is_empty() {

@@ -289,7 +289,7 @@ table! {
         attributes: Vec<BodyAttribute> = vec![BodyAttribute::Colour, BodyAttribute::Velocity];
         /// What to do about crossing triangles in a frame.
         audit: AuditPolicy = AuditPolicy::Report;
-        /// Pairs of bodies that may cross, for example a post that stands in the ground.
+        /// Pairs of bodies that may cross, for example a post that stands in the ground. The name of an array stands for all its copies.
         may_cross: Vec<At<[BodyName; 2]>>;
     }
 }
@@ -325,6 +325,10 @@ table! {
     pub(crate) struct CheckTable {
         /// Judge only runs that have at least this frame; shorter ones skip the check.
         needs_frame: u32 = 0 => range(0.0, 1e6);
+        /// Judge frames from this one on.
+        from_frame: u32 = 0 => range(0.0, 1e6);
+        /// Judge frames up to this one; all if not given.
+        to_frame: Option<u32> => range(0.0, 1e6);
         ..kind: CheckKind;
     }
 }

@@ -17,6 +17,10 @@ fn shortened(name: &str) -> (u32, &'static [&'static str]) {
         "layers" => (8, &["mesh.sheet.nodes=[12, 10]"]),
         "buddha-soft" | "buddha-stiff" => (8, &["mesh.figure.detail=20"]),
         "robe" => (4, &["mesh.cape.rings=12", "cloth_solver.preroll=0.3"]),
+        "rings" | "rings-500" => (20, &["body.ring.array.most=60"]),
+        "bones" => (12, &["body.bone.array.count=[2, 2, 2]", "mesh.bone.segments=24", "mesh.bone.bands=8"]),
+        "silo" => (6, &["body.high.array.count=[3, 3, 12]", "body.middle.array.count=[3, 3, 6]"]),
+        "dominoes" => (12, &[]),
         _ => (30, &[]),
     }
 }

@@ -6,7 +6,7 @@
 //! contacts as a fresh one.
 
 use crate::geometry::Geometry;
-use crate::near::Placed;
+use crate::near::{Once, Placed};
 use crate::samples::Node;
 use billow_geom::Aabb;
 use billow_num::{Pose, Vec3};
@@ -14,7 +14,7 @@ use billow_num::{Pose, Vec3};
 /// Extra radius of a search, in half thicknesses of the thinner body.
 const SLACK: f64 = 0.08;
 /// Times an edge is halved to find whether a part of it is close.
-const HALVINGS: u32 = 2;
+const HALVINGS: u32 = 1;
 
 /// What of one body is close to the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,11 +45,16 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// Searches for everything of `pair` within `reach` and a little more, the more the longer the `way` of a step;
     /// `seen` is scratch.
-    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, way): (f64, f64), seen: &mut Vec<f64>) -> Self {
+    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, way): (f64, f64), seen: &mut Once<f64>) -> Self {
         let slack = SLACK * pair[0].shape.depth.min(pair[1].shape.depth) + way;
         let radius = reach + slack;
-        let [a, b] = [side(pair, radius, seen), side([pair[1], pair[0]], radius, seen)];
         let arm = pair[0].shape.radius.min(pair[1].shape.radius) + radius;
+        let apart = boxes_apart(&pair);
+        if apart > radius {
+            let radius = apart.min(4.0 * arm);
+            return Self { between: relative(&pair), radius, arm: arm + radius, sides: Default::default() };
+        }
+        let [a, b] = [side(pair, radius, seen), side([pair[1], pair[0]], radius, seen)];
         // Only what is near the smaller body counts, as far as it turns.
         let radius = a.1.min(b.1).min(4.0 * arm).max(radius);
         Self { between: relative(&pair), radius, arm: arm + radius, sides: [a.0, b.0] }
@@ -75,8 +80,38 @@ fn relative(pair: &[Placed<'_>; 2]) -> Pose {
     small.pose.then(&large.pose.inverse())
 }
 
+/// A lower bound of the distance of the boxes of two bodies: the widest gap along a face's normal or across two edges.
+fn boxes_apart(pair: &[Placed<'_>; 2]) -> f64 {
+    let [a, b] = pair;
+    let between = b.pose.then(&a.pose.inverse());
+    let turn = between.matrix();
+    let [ha, hb] = [a, b].map(|p| 0.5 * p.shape.bounds.size());
+    let shift = between.point(b.shape.bounds.centre()) - a.shape.bounds.centre();
+    let axes = [turn.x_axis, turn.y_axis, turn.z_axis];
+    let extent = |n: Vec3| {
+        ha.dot(n.abs())
+            + hb.x * n.dot(axes[0]).abs()
+            + hb.y * n.dot(axes[1]).abs()
+            + hb.z * n.dot(axes[2]).abs()
+    };
+    let gap = |n: Vec3| shift.dot(n).abs() - extent(n);
+    let mut apart = f64::NEG_INFINITY;
+    for n in [Vec3::X, Vec3::Y, Vec3::Z, axes[0], axes[1], axes[2]] {
+        apart = apart.max(gap(n));
+    }
+    for e in axes {
+        for n in [Vec3::new(0.0, -e.z, e.y), Vec3::new(e.z, 0.0, -e.x), Vec3::new(-e.y, e.x, 0.0)] {
+            let length = n.length();
+            if length > 0.1 {
+                apart = apart.max(gap(n) / length);
+            }
+        }
+    }
+    apart
+}
+
 /// Vertices and edges of `owner` within `radius` of `other`, and a distance [m] that nothing else comes within.
-fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Vec<f64>) -> (Side, f64) {
+fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (Side, f64) {
     let (mut found, mut clear) = (Side::default(), f64::INFINITY);
     let Some(field) = &other.shape.field else { return (found, clear) };
     let steep = other.shape.steepness();
@@ -95,16 +130,14 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Vec<f64>) -> (S
         bound <= radius
     };
     // Distances of vertices, each looked up once and only near the box.
-    seen.clear();
-    seen.resize(samples.vertices.len(), f64::NAN);
+    seen.clear(samples.vertices.len());
     let mut vertex = |v: u32| {
         let x = turn * samples.vertices[v as usize] + shift;
-        let known = &mut seen[v as usize];
-        if known.is_nan() {
+        let near = seen.get(v, || {
             let bound = outside(&other.shape.bounds, x);
-            *known = if bound > radius { bound } else { field.phi(x) };
-        }
-        (x, *known)
+            if bound > radius { bound } else { field.phi(x) }
+        });
+        (x, near)
     };
     let mut spare = f64::INFINITY;
     samples.visit(keep, |leaf| {

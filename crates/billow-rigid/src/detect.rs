@@ -25,6 +25,31 @@ const PIECE: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory(Vec<([u32; 2], Arc<Candidates>)>);
 
+impl Memory {
+    /// Replaces what is known of the pairs in `fresh`, which ascend.
+    fn keep(&mut self, fresh: Vec<([u32; 2], Arc<Candidates>)>) {
+        let mut old = std::mem::take(&mut self.0).into_iter().peekable();
+        self.0.reserve(old.len() + fresh.len() / 4);
+        for new in fresh {
+            while let Some(kept) = old.next_if(|o| o.0 < new.0) {
+                self.0.push(kept);
+            }
+            old.next_if(|o| o.0 == new.0);
+            self.0.push(new);
+        }
+        self.0.extend(old);
+    }
+
+    /// Forgets all pairs but those in `pairs`, which ascend.
+    pub(crate) fn forget_but(&mut self, pairs: &[[u32; 2]]) {
+        let mut next = pairs.iter().peekable();
+        self.0.retain(|known| {
+            while next.next_if(|p| **p < known.0).is_some() {}
+            next.peek().is_some_and(|p| **p == known.0)
+        });
+    }
+}
+
 /// What a search needs to know.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
@@ -131,7 +156,7 @@ impl Search<'_> {
             all.extend(found);
             kept.extend(fresh);
         }
-        memory.0 = kept;
+        memory.keep(kept);
         all
     }
 

@@ -20,7 +20,34 @@ pub(crate) const MOST: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     found: Vec<Touch>,
-    seen: Vec<f64>,
+    distances: Once<f64>,
+    slopes: Once<(Vec3, f64, Vec3)>,
+}
+
+/// Values of vertices, each computed once per use.
+#[derive(Debug, Default)]
+pub(crate) struct Once<T> {
+    values: Vec<(u64, T)>,
+    turn: u64,
+}
+
+impl<T: Copy + Default> Once<T> {
+    /// Forgets all values and makes room for `count`.
+    pub(crate) fn clear(&mut self, count: usize) {
+        self.turn += 1;
+        if self.values.len() < count {
+            self.values.resize(count, (0, T::default()));
+        }
+    }
+
+    /// The value of `at`, computed if it is not known.
+    pub(crate) fn get(&mut self, at: u32, compute: impl FnOnce() -> T) -> T {
+        let slot = &mut self.values[at as usize];
+        if slot.0 != self.turn {
+            *slot = (self.turn, compute());
+        }
+        slot.1
+    }
 }
 
 /// A shape at a pose.
@@ -67,12 +94,10 @@ pub(crate) fn touches(
     } else {
         let near = match known.take() {
             Some(near) if near.cover(&meeting.end, margin) => near,
-            _ => Arc::new(Candidates::search(meeting.end, (margin, meeting.way), &mut scratch.seen)),
+            _ => Arc::new(Candidates::search(meeting.end, (margin, meeting.way), &mut scratch.distances)),
         };
-        let empty = near.sides.iter().all(Side::is_empty);
-        if !empty {
-            sampled(meeting, 0, &near.sides[0], found);
-            sampled(meeting, 1, &near.sides[1], found);
+        for owner in 0..2 {
+            sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, found);
         }
         *known = Some(near);
     }
@@ -122,7 +147,13 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
 }
 
 /// Adds the candidates of body `owner` of the two that meet the other one.
-fn sampled(meeting: &Meeting<'_>, owner: usize, side: &Side, found: &mut Vec<Touch>) {
+fn sampled(
+    meeting: &Meeting<'_>,
+    owner: usize,
+    side: &Side,
+    slopes: &mut Once<(Vec3, f64, Vec3)>,
+    found: &mut Vec<Touch>,
+) {
     let other = 1 - owner;
     let Some(field) = &meeting.now[other].shape.field else { return };
     if side.is_empty() {
@@ -146,40 +177,51 @@ fn sampled(meeting: &Meeting<'_>, owner: usize, side: &Side, found: &mut Vec<Tou
             Touch { on_a: on_other, on_b: on_owner, normal: -normal, gap, end }
         });
     };
+    // Place, distance and slope of vertices at the end of the step.
+    slopes.clear(samples.vertices.len());
+    let mut vertex = |v: u32| {
+        slopes.get(v, || {
+            let x = end.0 * samples.vertices[v as usize] + end.1;
+            let (phi, slope) = field.sample(x);
+            (x, phi, slope)
+        })
+    };
     for v in &side.vertices {
-        let local = samples.vertices[*v as usize];
-        let phi = field.phi(end.0 * local + end.1);
+        let phi = vertex(*v).1;
         if phi <= meeting.margin {
-            send(local, phi);
+            send(samples.vertices[*v as usize], phi);
         }
     }
     for e in &side.edges {
-        let local = samples.edges[*e as usize].map(|v| samples.vertices[v as usize]);
-        if let Some((phi, part)) = deepest(field, local.map(|x| end.0 * x + end.1), meeting.margin) {
-            send(local[0].lerp(local[1], part), phi);
+        let edge = samples.edges[*e as usize];
+        if let Some((phi, part)) = deepest(field, edge.map(&mut vertex), meeting.margin) {
+            let [p, q] = edge.map(|v| samples.vertices[v as usize]);
+            send(p.lerp(q, part), phi);
         }
     }
 }
 
 /// Depth of the deepest point inside an edge and where along it that is, if deeper than both ends and within `reach`.
-fn deepest(field: &Field, [p, q]: [Vec3; 2], reach: f64) -> Option<(f64, f64)> {
-    let length = p.distance(q);
-    let d = (q - p) / length;
+/// Ends come with their distance and its slope.
+fn deepest(
+    field: &Field,
+    [(p, start, n_p), (q, end, n_q)]: [(Vec3, f64, Vec3); 2],
+    reach: f64,
+) -> Option<(f64, f64)> {
     // The deepest point is inside where φ falls at the start and rises at the end.
-    let (start, normal) = field.sample(p);
-    let mut lo = (0.0, start, normal.dot(d));
-    if lo.2 >= 0.0 {
-        return None;
-    }
-    let (end, normal) = field.sample(q);
-    let mut hi = (length, end, normal.dot(d));
-    if hi.2 <= 0.0 {
+    let way = q - p;
+    let [fall, rise] = [n_p.dot(way), n_q.dot(way)];
+    if fall >= 0.0 || rise <= 0.0 {
         return None;
     }
     // Where the surface is convex φ is above its tangents.
-    if (hi.1 * lo.2 - lo.1 * hi.2 - lo.2 * hi.2 * length) / (lo.2 - hi.2) > reach {
+    if (end * fall - start * rise - fall * rise) / (fall - rise) > reach {
         return None;
     }
+    let length = way.length();
+    let d = way / length;
+    let mut lo = (0.0, start, fall / length);
+    let mut hi = (length, end, rise / length);
     let mut best: Option<(f64, f64)> = None;
     for _ in 0..4 {
         // Where the tangents at both ends of the bracket meet.

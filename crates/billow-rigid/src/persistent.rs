@@ -321,7 +321,7 @@ fn missing_contacts(
     search.predict(motions, predicted);
     let boxes = search.pairs(predicted, live, pairs);
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
-    let found = search.contacts(motions, (predicted, &boxes), &pairs, &mut memory.clone());
+    let found = search.contacts(motions, (predicted, &boxes), &pairs, memory);
     trial.clone_from(motions);
     let known = |f: &Found| {
         let size = search.model.geometry(f.contact.a as usize).depth;

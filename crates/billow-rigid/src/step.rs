@@ -128,6 +128,7 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
         .filter(|i| model.is_dynamic(**i as usize) && model.geometry(**i as usize).ball == 0.0)
         .map(|i| motions[*i as usize].w.length())
         .fold(0.0, f64::max);
+    work.memory.forget_but(&work.pairs);
     let parts = (fastest * dt / config.turn).max(search.strides(&motions, &boxes, &work.pairs)).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }

@@ -407,6 +407,7 @@ Examples:
   billow mesh bunny.obj -o bunny.msh --size 0.002        edges of 2 mm at the surface, for Gmsh
   billow mesh scan.vdb -o scan.mesh --smooth 0.001       a level set, roughness smoothed away
   billow mesh bunny.obj -o skin.obj                      only the boundary, as a good triangle mesh
+  billow mesh bunny.obj -o mask.obj --trim box.obj       that part of it which lies inside a box
   billow mesh bunny.obj -o bunny.vtu --cutaway cut.png --histogram shapes.png --json
 
 Every result is checked: a manifold boundary, no inverted tetrahedron, none with four nodes on the boundary, no inner edge
@@ -448,6 +449,10 @@ pub(crate) struct MeshArgs {
     /// Round off features of this size by mean-curvature motion before meshing [m]
     #[arg(long, value_name = "SIZE", default_value_t = 0.0, hide_default_value = true)]
     pub(crate) smooth: f64,
+    /// Write the boundary (.obj) only where it lies inside this second mesh or level set, its border on the curve where both
+    /// surfaces meet
+    #[arg(long, value_name = "MESH|VDB")]
+    pub(crate) trim: Option<PathBuf>,
     /// Tetrahedra allowed in the lattice before it is cut out
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     pub(crate) max_tets: usize,

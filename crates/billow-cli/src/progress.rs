@@ -48,6 +48,13 @@ impl Bar {
         self.bar.set_message(format!("{done}/{total}"));
     }
 
+    /// Moves the bar to a share of a whole, 0 to 1, and names the stage.
+    pub(crate) fn stage(&self, stage: &'static str, share: f64) {
+        self.bar.set_length(PARTS);
+        self.bar.set_position((share * PARTS as f64) as u64);
+        self.bar.set_message(stage);
+    }
+
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();

@@ -74,7 +74,7 @@ impl fmt::Display for MeshingError {
             Self::Setting { name, value, allowed } => write!(f, "{name} is {value}; it must be {allowed}"),
             Self::TooMany { tets, limit } => write!(
                 f,
-                "the mesh has reached {tets} tetrahedra, more than the {limit} allowed; raise the sizes or the limit"
+                "the lattice has {tets} tetrahedra, more than the {limit} allowed; raise the sizes or the limit"
             ),
             Self::Empty { finest, deepest } => write!(
                 f,

@@ -5,8 +5,8 @@
 //! keeping the nearest it has heard of (vector distance transform), so far distances are right to a fraction of a
 //! coarse cell. Signs always come from the fine grid.
 
-use billow_geom::Aabb;
-use billow_levelset::{Collider, Cursor, Sample, SparseGrid};
+use billow_geom::{Aabb, TriMesh};
+use billow_levelset::{Collider, Cursor, LevelSetError, MeshToSdf, Sample, SparseGrid, mesh_to_sparse};
 use billow_num::{Vec3, par};
 
 /// Coarse samples along the longest side of the solid.
@@ -42,6 +42,17 @@ impl DistanceField {
             field.far = field.transform(&crossings);
         }
         field
+    }
+
+    /// The distance to a closed or leaky surface, with `resolution` samples along its longest side.
+    ///
+    /// # Errors
+    /// See [`mesh_to_sparse`].
+    pub fn of_mesh(surface: &TriMesh, resolution: f64) -> Result<Self, LevelSetError> {
+        let longest = Aabb::of_points(&surface.positions).size().max_element();
+        let mut settings = MeshToSdf::with_spacing(longest / resolution.max(4.0));
+        settings.frame.half_width = 4.0;
+        Ok(Self::new(mesh_to_sparse(surface, &settings)?.0))
     }
 
     /// The fine grid.

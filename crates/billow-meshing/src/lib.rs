@@ -51,7 +51,7 @@ pub use compress::{Body, Compression, Optimisation, OptimisationReport};
 pub use error::MeshingError;
 pub use field::DistanceField;
 pub use lattice::{LeafMesh, RedGreen};
-pub use mesher::{Meshed, Mesher, mesh};
+pub use mesher::{Meshed, Mesher, Progress, mesh};
 pub use quality::{BARS, Quality, Shape};
 pub use select::{Candidate, Selection, SelectionReport, select};
 pub use sizing::{Feature, SPARE_LEVELS, SizeFunction, Sizing, background, total_curvature};

@@ -8,6 +8,9 @@ use crate::{
 use billow_levelset::Collider;
 use billow_num::stages::Stages;
 
+/// Told the stage and the share of all work that is done, 0 to 1.
+pub type Progress<'a> = &'a (dyn Fn(&'static str, f64) + Sync);
+
 /// Settings of the mesher.
 #[derive(Clone, Copy)]
 pub struct Mesher<'a> {
@@ -19,6 +22,8 @@ pub struct Mesher<'a> {
     pub compression: Compression,
     /// How shapes are optimised, and the limits that reports speak of.
     pub optimisation: Optimisation,
+    /// Who wants to know how far it is.
+    pub progress: Option<Progress<'a>>,
 }
 
 impl<'a> Mesher<'a> {
@@ -29,6 +34,7 @@ impl<'a> Mesher<'a> {
             selection: Selection::default(),
             compression: Compression::default(),
             optimisation: Optimisation::default(),
+            progress: None,
         }
     }
 }
@@ -50,17 +56,30 @@ pub struct Meshed {
     pub stages: Stages,
 }
 
+/// Typical shares of the time that are gone after each stage.
+const REFINED: f64 = 0.25;
+const SELECTED: f64 = 0.4;
+const COMPRESSED: f64 = 0.96;
+
 /// Meshes the inside of `solid`.
 ///
 /// # Errors
 /// See [`MeshingError`].
 pub fn mesh(solid: &dyn Collider, mesher: &Mesher<'_>) -> Result<Meshed, MeshingError> {
     let mut stages = Stages::default();
+    let report = |stage, share| {
+        if let Some(progress) = mesher.progress {
+            progress(stage, share);
+        }
+    };
+    report("refining", 0.0);
     let mut forest = stages.time("refine", || background(solid, &mesher.sizing))?;
+    report("selecting", REFINED);
     let (mut candidate, selection) =
         stages.time("select", || select(&mut forest, solid, &mesher.selection))?;
     let optimisation = stages.time("compress", || {
-        let mut optimiser = Optimiser::new(&candidate, solid, &mesher.optimisation)
+        let watched = |share| report("compressing", SELECTED + share * (COMPRESSED - SELECTED));
+        let mut optimiser = Optimiser::new(&candidate, solid, &mesher.optimisation, &watched)
             .map_err(|e| MeshingError::Topology { problem: e.to_string() })?;
         let x = &mut candidate.mesh.positions;
         Ok(match mesher.compression {
@@ -68,6 +87,7 @@ pub fn mesh(solid: &dyn Collider, mesher: &Mesher<'_>) -> Result<Meshed, Meshing
             Compression::Simulate { body, sweeps } => optimiser.simulate(x, body, sweeps),
         })
     })?;
+    report("checking", COMPRESSED);
     let soundness = stages.time("check", || Soundness::new(&candidate.mesh));
     if !soundness.is_sound() {
         return Err(MeshingError::Topology { problem: soundness.problem() });

@@ -184,6 +184,12 @@ pub fn total_curvature(solid: &dyn Collider, x: Vec3, h: f64) -> f64 {
 pub fn background(solid: &dyn Collider, sizing: &Sizing<'_>) -> Result<RedGreen, MeshingError> {
     sizing.check()?;
     let domain: Aabb = solid.bounds(0.0);
+    // Even the empty corners of the box are looked at once, twelve tetrahedra a cell.
+    let cells = domain.size().to_array().map(|n| (n / sizing.coarse).max(0.0) + 1.0);
+    let most = cells.iter().product::<f64>();
+    if most > sizing.limit as f64 {
+        return Err(MeshingError::TooMany { tets: (12.0 * most) as usize, limit: sizing.limit });
+    }
     let mut forest =
         RedGreen::new(domain, sizing.coarse, sizing.levels + SPARE_LEVELS, |x| solid.phi(x, 0.0))?;
     // Each tetrahedron is judged once, when it is new.
@@ -266,6 +272,9 @@ mod tests {
         let ball = Ball::new(Vec3::ZERO, 1.0).unwrap();
         let sizing = Sizing { limit: 1000, ..Sizing::uniform(0.02, 3) };
         assert!(matches!(background(&ball, &sizing), Err(MeshingError::TooMany { .. })));
+        // A lattice that is too fine to begin with is refused before it is made.
+        let hopeless = background(&ball, &Sizing::uniform(1e-7, 0));
+        assert!(matches!(hopeless, Err(MeshingError::TooMany { .. })));
         assert!(background(&ball, &Sizing { surface: f64::NAN, ..Sizing::uniform(0.1, 3) }).is_err());
     }
 }

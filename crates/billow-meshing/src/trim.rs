@@ -1,8 +1,8 @@
 //! Surface meshes with a border: the part of a surface inside a second level set ([Bri03] 5.7, figure 5.9).
 //!
-//! Triangles with a vertex well inside the trimming level set are kept, loose ends are dropped until the border is a
-//! manifold, and the border is moved along the surface onto the trim curve while triangles keep their shapes: the mesher's
-//! theme, one dimension down. Every vertex stays on the surface.
+//! Triangles whose middle is inside the trimming level set are kept, loose ends are dropped until the border is a manifold, and
+//! the border is moved along the surface onto the trim curve while triangles keep their shapes: the mesher's theme, one
+//! dimension down. Edges are swapped where that makes the worse of two triangles better. Every vertex stays on the surface.
 
 use crate::MeshingError;
 use billow_geom::TriMesh;
@@ -13,15 +13,17 @@ use billow_num::Vec3;
 /// How a surface is trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trim {
-    /// Sweeps over the vertices near the border; 20 by default.
+    /// Sweeps over the vertices near the border in each round; 10 by default.
     pub sweeps: u32,
     /// Rings of vertices behind the border that move along; 3 by default.
     pub rings: u32,
+    /// Rounds of sweeps, each followed by swaps of edges; 4 by default.
+    pub rounds: u32,
 }
 
 impl Default for Trim {
     fn default() -> Self {
-        Self { sweeps: 20, rings: 3 }
+        Self { sweeps: 10, rings: 3, rounds: 4 }
     }
 }
 
@@ -40,17 +42,63 @@ pub fn trim(
         return Err(MeshingError::NotFinite { at: surface.positions[n].to_array() });
     }
     let mut mesh = keep(surface, &phi)?;
-    let topology = mesh.topology().map_err(|e| MeshingError::Topology { problem: e.to_string() })?;
-    let depth = rings(&mesh, &topology, config.rings);
-    for sweep in 0..config.sweeps {
-        let part = if 2 * sweep < config.sweeps { 1.0 / 3.0 } else { 1.0 };
-        for n in 0..mesh.positions.len() {
-            if depth[n] <= config.rings {
-                mesh.positions[n] = moved(&mesh, &topology, n, depth[n] == 0, part, [solid, trimmer]);
+    for round in 0..config.rounds {
+        let topology = mesh.topology().map_err(|e| MeshingError::Topology { problem: e.to_string() })?;
+        let depth = rings(&mesh, &topology, config.rings);
+        for _ in 0..config.sweeps {
+            // Gently at first, then all the way.
+            let part = if round == 0 { 1.0 / 3.0 } else { 1.0 };
+            for n in 0..mesh.positions.len() {
+                if depth[n] <= config.rings {
+                    mesh.positions[n] = moved(&mesh, &topology, n, depth[n] == 0, part, [solid, trimmer]);
+                }
             }
+        }
+        if round + 1 < config.rounds {
+            swap_edges(&mut mesh, &topology, |n| depth[n as usize] <= config.rings, solid);
         }
     }
     Ok(mesh)
+}
+
+/// Swaps each edge between triangles near the border whose worse one gets better by that, as long as no triangle is
+/// used twice.
+fn swap_edges(mesh: &mut TriMesh, topology: &Topology, near: impl Fn(u32) -> bool, solid: &dyn Collider) {
+    let mut touched = vec![false; mesh.triangles.len()];
+    for edge in 0..topology.edges().len() as u32 {
+        let [a, b] = topology.edges()[edge as usize];
+        let &[s, t] = topology.edge_triangles(edge) else { continue };
+        if touched[s as usize] || touched[t as usize] || !near(a) || !near(b) {
+            continue;
+        }
+        // Turned so that the first triangle has the edge from a to b, the second from b to a.
+        let apex = |t: u32| mesh.triangles[t as usize].into_iter().find(|n| *n != a && *n != b);
+        let (Some(c), Some(d)) = (apex(s), apex(t)) else { continue };
+        let follows = |t: u32| {
+            let corners = mesh.triangles[t as usize];
+            (0..3).any(|k| corners[k] == a && corners[(k + 1) % 3] == b)
+        };
+        let (c, d) = if follows(s) { (c, d) } else { (d, c) };
+        // A border vertex keeps two triangles at least, and no edge is made twice.
+        let spare = |n: u32| topology.vertex_triangles(n).len() > 3;
+        if topology.edge_between(c, d).is_some() || !spare(a) || !spare(b) {
+            continue;
+        }
+        let x = |n: u32| mesh.positions[n as usize];
+        let normal = solid.normal(0.5 * (x(a) + x(b)), 0.0);
+        let worse = |pair: [[u32; 3]; 2]| {
+            pair.map(|t| triangle_quality(t.map(x), normal)).into_iter().fold(f64::INFINITY, f64::min)
+        };
+        let (now, swapped) = ([[a, b, c], [b, a, d]], [[a, d, c], [b, c, d]]);
+        if worse(swapped) > 1.05 * worse(now).max(0.0) {
+            (touched[s as usize], touched[t as usize]) = (true, true);
+            // The neighbours' topology is stale for the rest of this pass.
+            for n in [a, b, c, d] {
+                topology.vertex_triangles(n).iter().for_each(|t| touched[*t as usize] = true);
+            }
+            [mesh.triangles[s as usize], mesh.triangles[t as usize]] = swapped;
+        }
+    }
 }
 
 /// Keeps the triangles whose centre is inside, then drops whatever makes the border touch itself.
@@ -105,6 +153,9 @@ fn rings(mesh: &TriMesh, topology: &Topology, most: u32) -> Vec<u32> {
     depth
 }
 
+/// Triangles may get worse down to this ratio of shortest altitude to longest edge [-].
+const FLOOR: f64 = 0.25;
+
 /// Where a vertex goes: border vertices towards the trim curve and the middle of their border neighbours, others towards
 /// the middle of all neighbours; back onto the surface; and only if no triangle gets worse than it may.
 fn moved(
@@ -146,7 +197,7 @@ fn moved(
         };
         topology.vertex_triangles(n as u32).iter().map(one).fold(f64::INFINITY, f64::min)
     };
-    let floor = shape(start).min(0.15);
+    let floor = shape(start).min(FLOOR);
     for _ in 0..4 {
         let mut p = start + by;
         for _ in 0..3 {
@@ -191,7 +242,7 @@ mod tests {
         // Nothing is folded, and no triangle is a needle.
         for t in 0..cap.triangles.len() {
             let [a, b, c] = cap.corners(t);
-            assert!(triangle_quality([a, b, c], (a + b + c).normalize()) > 0.15);
+            assert!(triangle_quality([a, b, c], (a + b + c).normalize()) > 0.25);
         }
         // The zone of a sphere below a plane at height h has area 2π (1 + h).
         let height = plane.phi(Vec3::ZERO, 0.0).abs();

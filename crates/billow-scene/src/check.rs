@@ -5,6 +5,7 @@
 
 use crate::Scene;
 use crate::driver::{Auditor, Event, Progress, RunError, stored_scene, with_threads};
+use crate::elements::Elements;
 use crate::expr::Expr;
 use crate::rigid::{Found, Referee, RigidPlan};
 use billow_io::cache::{Reader, Status};
@@ -57,6 +58,17 @@ pub enum Criterion {
         position: [Expr; 3],
         /// Largest distance allowed [m].
         tolerance: f64,
+    },
+    /// The elements of a body are well shaped and its boundary is sound.
+    Elements {
+        /// Body.
+        body: String,
+        /// Fewest elements allowed.
+        at_least: u32,
+        /// Largest ratio of longest edge to shortest altitude allowed [-].
+        max_aspect: f64,
+        /// Smallest and largest angle allowed [°].
+        angles: [f64; 2],
     },
     /// A direction of a body turns over so many times.
     Flips {
@@ -413,6 +425,20 @@ impl Criterion {
                     "`{body}` is at most {worst:.3e} m (t = {time:.4} s) from its path; allowed {tolerance:.3e} m"
                 );
                 (worst <= *tolerance, message)
+            }
+            Self::Elements { body, at_least, max_aspect, angles } => {
+                let Some(found) = scene.bodies().iter().find(|b| b.name == *body).and_then(Elements::of)
+                else {
+                    return (false, format!("`{body}` has no elements"));
+                };
+                let Elements { count, aspect, angles: [low, high], fault } = found;
+                let message = format!(
+                    "`{body}` has {count} elements, aspect ratio at most {aspect:.3}, angles {low:.2}° … {high:.2}°{fault}; allowed at \
+                     least {at_least}, {max_aspect}, {}° … {}°",
+                    angles[0], angles[1]
+                );
+                let shaped = aspect <= *max_aspect && low >= angles[0] && high <= angles[1];
+                (fault.is_empty() && count >= *at_least as usize && shaped, message)
             }
             Self::Flips { body, axis, along, at_least, at_most } => {
                 let sides =

@@ -44,6 +44,10 @@ const SCENES: &[(&str, SceneFiles)] = scenes! {
     "incline": "incline.toml", "yard.toml";
     "juggle": "juggle.toml", "stage.toml";
     "layers": "layers.toml", "studio.toml";
+    "mesh-figurine": "mesh-figurine.toml", "meshes.toml";
+    "mesh-sphere": "mesh-sphere.toml", "meshes.toml";
+    "mesh-torus": "mesh-torus.toml", "meshes.toml";
+    "mesh-trim": "mesh-trim.toml", "meshes.toml";
     "orrery": "orrery.toml", "stage.toml";
     "pile": "pile.toml", "studio.toml";
     "rings": "rings.toml", "yard.toml";

@@ -46,6 +46,7 @@
 pub mod check;
 mod cloth;
 pub mod driver;
+mod elements;
 pub mod expr;
 pub mod gallery;
 mod material;

@@ -1,12 +1,14 @@
 //! `billow mesh`: tetrahedra inside a surface or a level set.
 
 use super::mesh_pictures::{cutaway, histogram};
+use super::mesh_trim::{sentence, surface_text, trimmed};
 use super::sdf::refused;
 use super::surface::load_level_set;
 use crate::args::{MeshArgs, Method};
 use crate::failure::Failure;
 use crate::memory::peak_bytes;
 use crate::output::{Output, bytes, duration};
+use crate::progress::Bar;
 use billow::geom::{Aabb, TriMesh};
 use billow::io::export::tets::{self, TetFormat};
 use billow::io::{atomic, read_mesh};
@@ -21,68 +23,111 @@ use std::time::Instant;
 
 /// Sweeps of the physical ways of compression.
 const SIMULATED_SWEEPS: u32 = 120;
+/// Typical shares of the time that are gone when the distances are known, and when the report begins.
+const DISTANCES: f64 = 0.15;
+const REPORT: f64 = 0.92;
 
 pub(crate) fn run(args: &MeshArgs, output: Output) -> Result<(), Failure> {
     par::with_threads(args.common.threads, || make(args, output))
 }
 
 fn make(args: &MeshArgs, output: Output) -> Result<(), Failure> {
-    let ending = args.output.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let format = TetFormat::of_ending(ending).ok_or_else(|| {
-        let what = format!("{} has no ending that says what to write", args.output.display());
-        Failure::bad_input(what, "end the name in .vtu, .msh, .mesh, or .obj for the boundary alone")
-    })?;
+    let format = format(args)?;
     let start = Instant::now();
-    let (grid, surface) = load(args)?;
+    let bar = Bar::new("mesh", output.quiet);
+    bar.stage("distances", 0.0);
+    let (grid, surface) = load(&args.input, args)?;
     let field = DistanceField::new(grid);
     let loaded = start.elapsed().as_secs_f64();
-    output.say(format!("distances in {}", duration(loaded)));
-    let meshed = mesh(&field, &mesher(args, &field)).map_err(|e| failed(&args.input, &e))?;
+    let progress = |stage, share: f64| bar.stage(stage, DISTANCES + (REPORT - DISTANCES) * share);
+    let mesher = Mesher { progress: Some(&progress), ..mesher(args, &field) };
+    let meshed = mesh(&field, &mesher).map_err(|e| failed(&args.input, &e))?;
     let seconds = start.elapsed().as_secs_f64();
-    atomic::write(&args.output, &tets::write(&meshed.candidate.mesh, &meshed.candidate.boundary, format))?;
-    let reference = surface_nets(field.near()).map_err(refused(&args.input))?.triangulated();
     let quality = Quality::new(&meshed.candidate.mesh);
+    if let Some(knife) = &args.trim {
+        bar.stage("trimming", REPORT);
+        let knife = DistanceField::new(load(knife, args)?.0);
+        let (trimmed, mut summary) = trimmed(&args.input, &meshed.candidate, &field, &knife)?;
+        summary["seconds"] = json!(start.elapsed().as_secs_f64());
+        atomic::write(&args.output, surface_text(&trimmed).as_bytes())?;
+        drop(bar);
+        output.say(sentence(&summary));
+        output.say(format!("wrote {}", args.output.display()));
+        return finish(args, output, &meshed, &quality, &summary);
+    }
+    atomic::write(&args.output, &tets::write(&meshed.candidate.mesh, &meshed.candidate.boundary, format))?;
+    bar.stage("measuring", REPORT);
+    let reference = surface_nets(field.near()).map_err(refused(&args.input))?.triangulated();
     let boundary = meshed.candidate.surface();
     let closeness = Closeness::new(&boundary, &reference);
     let mut summary = summary(&meshed, &quality, &closeness, &reference, [loaded, seconds]);
+    // The file itself may have scraps and inner sheets that bound nothing, so it is measured apart.
+    let file = surface.map(|surface| Closeness::new(&boundary, &surface));
+    summary["seconds_with_report"] = json!(start.elapsed().as_secs_f64());
+    drop(bar);
     sentences(&summary, &meshed, &closeness).iter().for_each(|line| output.say(line));
-    if let Some(surface) = surface {
-        // The file itself may have scraps and inner sheets that bound nothing, so it is measured apart.
-        let file = Closeness::new(&boundary, &surface);
+    if let Some(file) = file {
         summary["input_hausdorff_to"] = json!(file.out_to_in);
         summary["input_hausdorff_from"] = json!(file.in_to_out);
         let [to, from] = [file.out_to_in, file.in_to_out].map(|d| 100.0 * d / file.diagonal);
         output.say(format!("distance to the file's triangles {to:.4} %, from all of them {from:.4} %"));
     }
     output.say(format!("wrote {}", args.output.display()));
+    finish(args, output, &meshed, &quality, &summary)
+}
+
+/// The format that the output's name asks for; a trimmed result is a surface.
+fn format(args: &MeshArgs) -> Result<TetFormat, Failure> {
+    let ending = args.output.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    match TetFormat::of_ending(ending) {
+        Some(format) if args.trim.is_none() || format == TetFormat::Obj => Ok(format),
+        Some(_) => {
+            let what = format!("{} holds tetrahedra, --trim leaves a surface", args.output.display());
+            Err(Failure::bad_input(what, "end the name in .obj"))
+        }
+        None => {
+            let what = format!("{} has no ending that says what to write", args.output.display());
+            Err(Failure::bad_input(what, "end the name in .vtu, .msh, .mesh, or .obj for the boundary alone"))
+        }
+    }
+}
+
+/// Pictures, then the JSON object.
+fn finish(
+    args: &MeshArgs,
+    output: Output,
+    meshed: &Meshed,
+    quality: &Quality,
+    summary: &Value,
+) -> Result<(), Failure> {
     if let Some(path) = &args.histogram {
-        histogram(path, &quality)?;
+        histogram(path, quality)?;
         output.say(format!("wrote {}", path.display()));
     }
     if let Some(path) = &args.cutaway {
-        cutaway(path, &meshed.candidate)?;
+        cutaway(path, &meshed.candidate.mesh)?;
         output.say(format!("wrote {}", path.display()));
     }
-    output.result(&summary);
+    output.result(summary);
     Ok(())
 }
 
-/// The level set, and the surface it came from if that was a mesh.
-fn load(args: &MeshArgs) -> Result<(SparseGrid, Option<TriMesh>), Failure> {
-    let is_volume = args.input.extension().is_some_and(|e| e.eq_ignore_ascii_case("vdb"));
+/// The level set of a file, and its surface if it is a mesh.
+fn load(input: &Path, args: &MeshArgs) -> Result<(SparseGrid, Option<TriMesh>), Failure> {
+    let is_volume = input.extension().is_some_and(|e| e.eq_ignore_ascii_case("vdb"));
     let (mut grid, surface) = if is_volume {
-        (load_level_set(&args.input, args.grid.as_deref())?, None)
+        (load_level_set(input, args.grid.as_deref())?, None)
     } else {
-        let surface = read_mesh(&args.input)?.mesh;
+        let surface = read_mesh(input)?.mesh;
         let longest = Aabb::of_points(&surface.positions).size().max_element();
         let mut settings = MeshToSdf::with_spacing(longest / f64::from(args.resolution.max(4)));
         settings.frame.half_width = 4.0;
-        (mesh_to_sparse(&surface, &settings).map_err(refused(&args.input))?.0, Some(surface))
+        (mesh_to_sparse(&surface, &settings).map_err(refused(input))?.0, Some(surface))
     };
     if args.smooth > 0.0 {
         // Mean-curvature motion over time t rounds off features of size √(2t).
         let time = 0.5 * args.smooth * args.smooth;
-        grid.smooth(1.0, time, None, &Evolution::default()).map_err(refused(&args.input))?;
+        grid.smooth(1.0, time, None, &Evolution::default()).map_err(refused(input))?;
     }
     Ok((grid, surface))
 }
@@ -107,7 +152,7 @@ fn mesher(args: &MeshArgs, field: &DistanceField) -> Mesher<'static> {
     mesher
 }
 
-fn failed(path: &Path, error: &MeshingError) -> Failure {
+pub(super) fn failed(path: &Path, error: &MeshingError) -> Failure {
     let text = format!("{}: {error}", path.display());
     match error {
         MeshingError::Topology { .. } => Failure::Guarantee(text),

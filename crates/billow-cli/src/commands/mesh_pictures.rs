@@ -1,14 +1,14 @@
 //! Pictures of a tetrahedral mesh: a histogram of its shapes and a view with the front cut away.
 
 use crate::failure::Failure;
+use billow::geom::TetMesh;
 use billow::io::cache::UpAxis;
 use billow::io::{Frame, Object, Shape};
-use billow::meshing::{Candidate, Quality};
+use billow::meshing::Quality;
 use billow::num::Vec3;
 use billow::render::{
     Camera, Colour, Finish, Image, Look, Settings, Studio, Surface, Watch, develop, write_png,
 };
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Width and height of the pictures.
@@ -47,57 +47,27 @@ fn bars(image: &mut Image, counts: &[u64], top: u32, colour: [u8; 3]) {
 }
 
 /// Renders the half of the mesh behind a plane through its middle, inner faces in another colour, edges drawn.
-pub(super) fn cutaway(path: &Path, candidate: &Candidate) -> Result<(), Failure> {
-    let mesh = &candidate.mesh;
-    let bounds = mesh.bounds();
-    let size = bounds.size();
+pub(super) fn cutaway(path: &Path, mesh: &TetMesh) -> Result<(), Failure> {
+    let size = mesh.bounds().size();
     // Cut across the thinnest horizontal direction: the longest section.
     let normal = if size.x < size.y { Vec3::X } else { Vec3::NEG_Y };
-    let kept = |t: &[u32; 4]| {
-        let centre = t.iter().map(|n| mesh.positions[*n as usize]).sum::<Vec3>() / 4.0;
-        (centre - bounds.centre()).dot(normal) < 0.0
-    };
-    let rest = billow::geom::TetMesh {
-        positions: mesh.positions.clone(),
-        tets: mesh.tets.iter().copied().filter(kept).collect(),
-    };
-    let failed = |e: billow::geom::GeomError| Failure::System(e.to_string());
-    let skin = rest.boundary_surface(&rest.topology().map_err(failed)?);
-    let on = candidate.on_boundary();
-    let outer = |t: &[u32; 3]| t.iter().all(|v| on[skin.vertices[*v as usize] as usize]);
-    let positions = std::sync::Arc::new(skin.mesh.positions.clone());
-    let part = |name: &str, wanted: bool| {
-        let triangles: Vec<[u32; 3]> =
-            skin.mesh.triangles.iter().copied().filter(|t| outer(t) == wanted).collect();
-        Object::new(name, Shape::Triangles { positions: positions.clone(), triangles: triangles.into() })
-    };
-    let edges: BTreeSet<[u32; 2]> = skin
-        .mesh
-        .triangles
-        .iter()
-        .flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]])
-        .map(|[a, b]| [*a.min(b), *a.max(b)])
-        .collect();
-    let segments: Vec<[u32; 2]> = edges.into_iter().collect();
-    let wires =
-        Object::new("edges", Shape::Lines { positions: positions.clone(), segments: segments.into() });
-    let frame =
-        Frame { objects: vec![part("outside", true), part("inside", false), wires], ..Frame::default() };
-    shoot(path, &frame, look(normal, size.length()))
+    let shape = Shape::Tets { positions: mesh.positions.clone().into(), tets: mesh.tets.clone().into() };
+    let frame = Frame { objects: vec![Object::new("mesh", shape)], ..Frame::default() };
+    shoot(path, &frame, look(normal))
 }
 
-fn look(normal: Vec3, diagonal: f64) -> Look {
-    let plain = |colour| Surface {
+fn look(normal: Vec3) -> Look {
+    let mut look = Look::default();
+    let surface = Surface {
         finish: Some(Finish::Matte),
-        colour: Some(colour),
+        colour: Some(Colour::srgb(150, 185, 215)),
+        inside: Some(Colour::srgb(235, 180, 90)),
+        edges: Some(Colour::srgb(40, 45, 55)),
+        cut: Some(normal.to_array()),
         flat: true,
         ..Surface::default()
     };
-    let mut look = Look::default();
-    look.objects.insert("outside".into(), plain(Colour::srgb(150, 185, 215)));
-    look.objects.insert("inside".into(), plain(Colour::srgb(235, 180, 90)));
-    let wires = Surface { radius: Some(3e-4 * diagonal), ..plain(Colour::srgb(40, 45, 55)) };
-    look.objects.insert("edges".into(), wires);
+    look.objects.insert("mesh".into(), surface);
     // Looking against the cut, a little from above and from the side.
     let side = normal.cross(Vec3::Z);
     let direction = -(normal + 0.35 * side + 0.3 * Vec3::Z).normalize();

@@ -10,6 +10,7 @@ mod info;
 mod interrupt;
 mod mesh;
 mod mesh_pictures;
+mod mesh_trim;
 mod render;
 mod resume;
 mod run;

@@ -76,6 +76,29 @@ fn meshio_reads_every_format() {
 }
 
 #[test]
+fn a_surface_is_trimmed_by_a_second_one() {
+    let place = Place::new();
+    ring(&place);
+    let knife = billow::geom::shapes::icosphere(0.9, 24).unwrap().translated(billow::num::Vec3::X);
+    let mut text = String::new();
+    knife.positions.iter().for_each(|p| text += &format!("v {} {} {}\n", p.x, p.y, p.z));
+    knife.triangles.iter().for_each(|t| text += &format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1));
+    place.write("knife.obj", &text);
+    // Without a knife the whole boundary is written: twice the triangles and more, and no border.
+    let whole = mesh(&place, &["ring.obj", "-o", "whole.obj"]);
+    let part = mesh(&place, &["ring.obj", "-o", "part.obj", "--trim", "knife.obj"]);
+    assert_eq!((part["borders"].as_u64(), part["manifold"].as_bool()), (Some(2), Some(true)), "{part}");
+    assert!(part["border_gap"].as_f64().unwrap() < 0.01 && part["surface_gap"].as_f64().unwrap() < 0.01);
+    assert!(part["triangles"].as_u64().unwrap() < whole["boundary_triangles"].as_u64().unwrap() / 2);
+    let read = billow::io::read_mesh(place.path("part.obj")).unwrap().mesh;
+    assert_eq!(Some(read.triangles.len() as u64), part["triangles"].as_u64());
+    let near = |p: &billow::num::Vec3| p.distance(billow::num::Vec3::X) < 0.92;
+    assert!(read.positions.iter().all(near));
+    let refused = place.billow(&["mesh", "ring.obj", "-o", "part.vtu", "--trim", "knife.obj"]);
+    assert!(refused.code == 2 && refused.stderr.contains(".obj"), "{refused:?}");
+}
+
+#[test]
 fn each_method_can_be_chosen_and_bad_requests_are_refused_with_help() {
     let place = Place::new();
     ring(&place);

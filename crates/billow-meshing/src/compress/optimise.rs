@@ -108,6 +108,8 @@ pub(crate) struct Optimiser<'a> {
     fans: Incidence,
     limits: Limits,
     physics: Option<Physics>,
+    /// Told the share of the sweeps that are done.
+    progress: &'a (dyn Fn(f64) + Sync),
 }
 
 /// The elastic body that a mesh being compressed stands for.
@@ -123,6 +125,7 @@ impl<'a> Optimiser<'a> {
         candidate: &Candidate,
         solid: &'a dyn Collider,
         config: &'a Optimisation,
+        progress: &'a (dyn Fn(f64) + Sync),
     ) -> Result<Self, NumError> {
         let n = candidate.mesh.positions.len();
         let incidence = Incidence::new(n, &candidate.mesh.tets)?;
@@ -138,6 +141,7 @@ impl<'a> Optimiser<'a> {
             fans: Incidence::new(n, &candidate.boundary)?,
             limits: Limits::new(config.max_aspect, config.min_dihedral, config.max_dihedral),
             physics: None,
+            progress,
         })
     }
 
@@ -146,6 +150,7 @@ impl<'a> Optimiser<'a> {
         self.physics = Some(Physics { body, rest: x.to_vec() });
         let gentle = sweeps / 2;
         for k in 0..sweeps {
+            (self.progress)(f64::from(k) / f64::from(sweeps));
             let part = if k < gentle { 1.0 / 8.0 } else { 0.5 };
             self.sweep(x, &mut vec![true; x.len()], Boundary::Pushed(part), Goal::Balance, k);
         }
@@ -211,10 +216,14 @@ impl<'a> Optimiser<'a> {
     /// Moves the nodes `x` of the candidate to the surface.
     pub(crate) fn run(&self, x: &mut [Vec3]) -> OptimisationReport {
         let mut sweeps = 0;
+        // Polishing is short as a rule: it touches few nodes.
+        let planned =
+            f64::from(self.config.gentle_sweeps + self.config.tight_sweeps + 2 * self.config.smooth_sweeps);
         let mut stale = vec![true; x.len()];
         let mut sweep = |x: &mut [Vec3], stale: &mut [bool], boundary, goal| {
             self.sweep(x, stale, boundary, goal, sweeps);
             sweeps += 1;
+            (self.progress)((f64::from(sweeps) / planned).min(1.0));
         };
         for _ in 0..self.config.gentle_sweeps {
             sweep(x, &mut stale, Boundary::Pushed(1.0 / 3.0), Goal::Worst);

@@ -40,7 +40,7 @@ pub struct Surface {
     /// Radiance emitted by the surface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emission: Option<Colour>,
-    /// Radius of particles and lines [m]; by default from their spacing.
+    /// Radius of particles and lines [m]; by default from their spacing. Half the width of drawn `edges`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
     /// How a grid is shown; by default a surface if its values change sign, fog if not.
@@ -55,6 +55,16 @@ pub struct Surface {
     /// Amplitude of sub-pixel noise on a level set, which turns a mirror into a glossy surface [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
+    /// Shows only the tetrahedra behind a plane through the middle of the body, whose normal this is; triangles have no
+    /// inside and stay whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<[f64; 3]>,
+    /// Colour of what `cut` lays open; by default that of the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<Colour>,
+    /// Colour of the edges of triangles, `radius` to either side; by default they are not drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Colour>,
     /// Leaves the object out.
     #[serde(skip_serializing_if = "super::is_default")]
     pub hidden: bool,
@@ -121,10 +131,21 @@ impl Surface {
         number("density", self.density, 0.0..=1e9);
         number("anisotropy", self.anisotropy, -0.95..=0.95);
         number("noise", self.noise, 0.0..=1e9);
-        for (key, colour) in [("colour", self.colour), ("back", self.back), ("second", self.second)] {
+        for (key, colour) in [
+            ("colour", self.colour),
+            ("back", self.back),
+            ("second", self.second),
+            ("inside", self.inside),
+            ("edges", self.edges),
+        ] {
             if let Some(colour) = colour {
                 colour.check(found, &format!("the look of {name}: {key}"), 1.0);
             }
+        }
+        if let Some(cut) = self.cut
+            && !(cut.iter().all(|c| c.is_finite()) && cut.iter().any(|c| *c != 0.0))
+        {
+            found.push(format!("the look of {name}: cut is {cut:?}; it must be a direction"));
         }
         if let Some(colour) = self.emission {
             colour.check(found, &format!("the look of {name}: emission"), 1e6);

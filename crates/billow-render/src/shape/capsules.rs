@@ -59,7 +59,15 @@ impl Capsules {
         let along =
             ((position - a).dot(b - a) / (b - a).length_squared().max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
         let normal = (position - a.lerp(b, along)).normalize_or(-ray.direction);
-        Point { position, lifted: position, facet: normal, normal, material: position }
+        Point {
+            position,
+            lifted: position,
+            facet: normal,
+            normal,
+            material: position,
+            edge: f32::INFINITY,
+            cut: false,
+        }
     }
 }
 

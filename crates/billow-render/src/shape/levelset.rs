@@ -172,7 +172,15 @@ impl LevelSet {
         } else {
             facet
         };
-        Point { position, lifted: position, facet, normal, material: position }
+        Point {
+            position,
+            lifted: position,
+            facet,
+            normal,
+            material: position,
+            edge: f32::INFINITY,
+            cut: false,
+        }
     }
 }
 

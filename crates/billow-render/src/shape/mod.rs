@@ -44,6 +44,10 @@ pub(crate) struct Point {
     pub(crate) normal: Vec3,
     /// Position in the material: texture coordinates, or where the point was in the first frame.
     pub(crate) material: Vec3,
+    /// Distance to the nearest edge of the facet; infinite where there are no facets [m].
+    pub(crate) edge: f32,
+    /// Whether a cut laid the facet open.
+    pub(crate) cut: bool,
 }
 
 /// Geometry in its own coordinates.

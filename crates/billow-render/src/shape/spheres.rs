@@ -85,7 +85,15 @@ impl Spheres {
         let centre = Vec3::from_array(self.centres[k]) + motion;
         let position = ray.origin + ray.direction * hit.t;
         let normal = (position - centre).normalize_or(-ray.direction);
-        Point { position, lifted: position, facet: normal, normal, material: position - centre }
+        Point {
+            position,
+            lifted: position,
+            facet: normal,
+            normal,
+            material: position - centre,
+            edge: f32::INFINITY,
+            cut: false,
+        }
     }
 }
 

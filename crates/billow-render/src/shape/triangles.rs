@@ -28,6 +28,8 @@ pub(crate) struct Triangles {
     normals: Normals,
     /// Material coordinates per vertex; empty means the positions themselves.
     material: Vec<[f32; 3]>,
+    /// Triangles from here on were laid open by a cut.
+    cut_from: usize,
 }
 
 /// What a mesh is made from. All vertex arrays are as long as `positions`, or empty.
@@ -38,6 +40,8 @@ pub(crate) struct MeshSource {
     pub(crate) displacements: Vec<[f32; 3]>,
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) material: Vec<[f32; 3]>,
+    /// Triangles from here on were laid open by a cut.
+    pub(crate) cut_from: usize,
     /// Where the surface is smooth.
     pub(crate) smooth: Smooth,
 }
@@ -88,7 +92,7 @@ impl Normals {
 
 impl Triangles {
     pub(crate) fn new(source: MeshSource) -> Self {
-        let MeshSource { positions, displacements, triangles, material, smooth } = source;
+        let MeshSource { positions, displacements, triangles, material, cut_from, smooth } = source;
         let corner = |v: u32| Vec3::from_array(positions[v as usize]);
         let moved =
             |v: u32| corner(v) + displacements.get(v as usize).map_or(Vec3::ZERO, |d| Vec3::from_array(*d));
@@ -104,7 +108,7 @@ impl Triangles {
         let quads = pack(&positions);
         let motion = if displacements.is_empty() { Vec::new() } else { pack(&displacements) };
         let normals = Normals::new(&positions, &triangles, smooth);
-        Self { bvh, quads, motion, triangles, positions, displacements, normals, material }
+        Self { bvh, quads, motion, triangles, positions, displacements, normals, material, cut_from }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {
@@ -153,12 +157,15 @@ impl Triangles {
             true => blend(ids.map(|v| Vec3::from_array(self.positions[v as usize])), weights),
             false => blend(ids.map(|v| Vec3::from_array(self.material[v as usize])), weights),
         };
+        let edge = edge_distance(corners, weights);
+        let cut = hit.primitive as usize >= self.cut_from;
         let Some(normals) = self.normals.of(hit.primitive as usize, ids) else {
-            return Point { position, lifted: position, facet, normal: facet, material };
+            return Point { position, lifted: position, facet, normal: facet, material, edge, cut };
         };
         let normal = blend(normals, weights).normalize_or(facet);
         let side = if ray.direction.dot(facet) > 0.0 { -1.0 } else { 1.0 };
-        Point { position, lifted: lift(position, corners, normals, weights, side), facet, normal, material }
+        let lifted = lift(position, corners, normals, weights, side);
+        Point { position, lifted, facet, normal, material, edge, cut }
     }
 
     fn vertex(&self, v: u32, time: f32) -> Vec3 {
@@ -273,6 +280,14 @@ fn blend(values: [Vec3; 3], weights: [f32; 3]) -> Vec3 {
     values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2]
 }
 
+/// Distance from the point with the given weights to the nearest edge of its triangle.
+#[inline]
+fn edge_distance([a, b, c]: [Vec3; 3], [u, v, w]: [f32; 3]) -> f32 {
+    let (ab, bc, ca) = (b - a, c - b, a - c);
+    let area2 = ab.cross(-ca).length();
+    (u * area2 / bc.length()).min(v * area2 / ca.length()).min(w * area2 / ab.length())
+}
+
 /// Moves a point of a facet out to the smooth surface that the vertex normals describe: the blend of its projections
 /// on the tangent planes it lies below. Shadow rays from there do not see the facets' own corners.
 fn lift(p: Vec3, corners: [Vec3; 3], normals: [Vec3; 3], weights: [f32; 3], side: f32) -> Vec3 {
@@ -359,6 +374,7 @@ mod tests {
             displacements,
             triangles,
             material: Vec::new(),
+            cut_from: usize::MAX,
             smooth: Smooth::Everywhere,
         })
     }
@@ -387,6 +403,15 @@ mod tests {
             }
         }
         best
+    }
+
+    #[test]
+    fn edge_distances_are_altitudes_at_corners_and_zero_on_edges() {
+        let corners = [Vec3::ZERO, Vec3::X * 4.0, Vec3::Y * 3.0];
+        // The centre of a 3-4-5 triangle is a third of each altitude from its edges: 1, 4/3 and 4/5.
+        let centre = edge_distance(corners, [1.0 / 3.0; 3]);
+        assert!((centre - 0.8).abs() < 1e-6, "{centre}");
+        assert!(edge_distance(corners, [0.5, 0.5, 0.0]).abs() < 1e-7);
     }
 
     #[test]
@@ -442,6 +467,7 @@ mod tests {
             displacements: Vec::new(),
             triangles,
             material: Vec::new(),
+            cut_from: usize::MAX,
             smooth: Smooth::Nowhere,
         });
         let mut stack = new_stack();
@@ -485,6 +511,7 @@ mod tests {
             displacements: Vec::new(),
             triangles,
             material: Vec::new(),
+            cut_from: usize::MAX,
             smooth: Smooth::Everywhere,
         });
         let ray =

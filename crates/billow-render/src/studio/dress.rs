@@ -57,6 +57,11 @@ pub(super) fn material(surface: &Surface, record: &Record) -> Material {
         translucency: surface.translucency.unwrap_or(0.25) as f32,
         ior: surface.ior.unwrap_or(if finish == Finish::Water { 1.333 } else { 1.5 }) as f32,
         emission: surface.emission.map_or(Vec3::ZERO, |c| Vec3::from_array(c.0)),
+        inside: surface.inside.map(|c| Vec3::from_array(c.0)),
+        edges: surface.edges.map(|c| {
+            let width = surface.radius.unwrap_or(record.extent / 1500.0);
+            (Vec3::from_array(c.0), width as f32)
+        }),
         medium: if tinted { Medium::tinted(colour, depth) } else { Medium::default() },
     }
 }

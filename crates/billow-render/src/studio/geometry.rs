@@ -37,6 +37,7 @@ struct Entry {
     positions: Arc<Vec<billow_num::Vec3>>,
     elements: Elements,
     smooth: Smooth,
+    cut: Option<billow_num::Vec3>,
     shape: Arc<Shape>,
     used: bool,
 }
@@ -57,8 +58,10 @@ impl Elements {
     }
 }
 
+/// Triangles of a mesh; those from the second number on were laid open by a cut.
+type Facets = (Vec<[u32; 3]>, usize);
 /// Tetrahedra and the triangles of their skin.
-type Skin = (Arc<Vec<[u32; 4]>>, Vec<[u32; 3]>);
+type Skin = (Arc<Vec<[u32; 4]>>, Facets);
 
 /// Meshes of the last frame, shared by bodies of the same shape.
 #[derive(Debug, Default)]
@@ -107,9 +110,13 @@ impl Cache {
             (false, Kind::Deforming) => Smooth::Everywhere,
             (false, _) => Smooth::BelowCrease,
         };
+        let cut = sizes.surface.cut.map(billow_num::Vec3::from_array);
         let displacements = moment.displacements(positions)?;
         let known = |e: &&mut Entry| {
-            Arc::ptr_eq(&e.positions, positions) && e.elements.same(elements) && e.smooth == smooth
+            Arc::ptr_eq(&e.positions, positions)
+                && e.elements.same(elements)
+                && e.smooth == smooth
+                && e.cut == cut
         };
         if displacements.is_empty()
             && let Some(entry) = self.entries.iter_mut().find(known)
@@ -117,20 +124,22 @@ impl Cache {
             entry.used = true;
             return Ok(Some(Arc::clone(&entry.shape)));
         }
-        let triangles = self.triangles(&moment.object.name, elements, positions.len())?;
+        let reference = record.reference.as_ref().filter(|r| r.len() == positions.len()).unwrap_or(positions);
+        let (triangles, cut_from) = self.triangles(&moment.object.name, elements, reference, cut)?;
         if triangles.is_empty() {
             return Ok(None);
         }
         let still = displacements.is_empty();
         let material = material_coordinates(moment.object, record, positions)?;
         let opened = opening_positions(moment, positions, &displacements)?;
-        let source = MeshSource { positions: opened, displacements, triangles, material, smooth };
+        let source = MeshSource { positions: opened, displacements, triangles, material, cut_from, smooth };
         let shape = Arc::new(Shape::Triangles(Triangles::new(source)));
         if still {
             let entry = Entry {
                 positions: Arc::clone(positions),
                 elements: elements.clone(),
                 smooth,
+                cut,
                 shape: Arc::clone(&shape),
                 used: true,
             };
@@ -139,13 +148,15 @@ impl Cache {
         Ok(Some(shape))
     }
 
-    /// Checked corner indices; the skin of tetrahedra.
+    /// Checked corner indices; the skin of tetrahedra, or of those behind the cut.
     fn triangles(
         &mut self,
         name: &str,
         elements: &Elements,
-        vertices: usize,
-    ) -> Result<Vec<[u32; 3]>, String> {
+        reference: &[billow_num::Vec3],
+        cut: Option<billow_num::Vec3>,
+    ) -> Result<Facets, String> {
+        let vertices = reference.len();
         let range = |worst: Option<u32>| match worst {
             Some(v) if v as usize >= vertices => Err(format!("an element names vertex {v} of {vertices}")),
             _ => Ok(()),
@@ -153,7 +164,7 @@ impl Cache {
         match elements {
             Elements::Triangles(triangles) => {
                 range(triangles.iter().flatten().max().copied())?;
-                Ok(triangles.to_vec())
+                Ok((triangles.to_vec(), usize::MAX))
             }
             Elements::Tets(tets) => {
                 range(tets.iter().flatten().max().copied())?;
@@ -162,14 +173,47 @@ impl Cache {
                 {
                     return Ok(skin.clone());
                 }
-                let topology = TetTopology::new(vertices, tets).map_err(|e| e.to_string())?;
-                let skin: Vec<[u32; 3]> =
-                    topology.boundary_faces().iter().map(|f| topology.faces()[*f as usize]).collect();
-                self.skins.insert(name.into(), (Arc::clone(tets), skin.clone()));
-                Ok(skin)
+                let whole = skin(vertices, tets)?;
+                let facets = match cut {
+                    Some(normal) => cut_open(&whole, tets, reference, normal)?,
+                    None => (whole, usize::MAX),
+                };
+                self.skins.insert(name.into(), (Arc::clone(tets), facets.clone()));
+                Ok(facets)
             }
         }
     }
+}
+
+/// Outward faces of tetrahedra that no two share.
+fn skin(vertices: usize, tets: &[[u32; 4]]) -> Result<Vec<[u32; 3]>, String> {
+    let topology = TetTopology::new(vertices, tets).map_err(|e| e.to_string())?;
+    Ok(topology.boundary_faces().iter().map(|f| topology.faces()[*f as usize]).collect())
+}
+
+/// The skin of the tetrahedra behind a plane through the middle: first what belongs to the `whole` skin, then the cut.
+fn cut_open(
+    whole: &[[u32; 3]],
+    tets: &[[u32; 4]],
+    reference: &[billow_num::Vec3],
+    normal: billow_num::Vec3,
+) -> Result<Facets, String> {
+    let used = whole.iter().flatten().map(|v| &reference[*v as usize]);
+    let middle = billow_geom::Aabb::of_points(used).centre();
+    let behind =
+        |t: &&[u32; 4]| t.iter().map(|v| (reference[*v as usize] - middle).dot(normal)).sum::<f64>() < 0.0;
+    let kept: Vec<[u32; 4]> = tets.iter().filter(behind).copied().collect();
+    let sorted = |t: &[u32; 3]| {
+        let mut t = *t;
+        t.sort_unstable();
+        t
+    };
+    let outer: std::collections::BTreeSet<[u32; 3]> = whole.iter().map(sorted).collect();
+    let faces = skin(reference.len(), &kept)?;
+    let (mut facets, open): (Vec<[u32; 3]>, Vec<_>) = faces.iter().partition(|f| outer.contains(&sorted(f)));
+    let cut_from = facets.len();
+    facets.extend(open);
+    Ok((facets, cut_from))
 }
 
 impl Moment<'_> {
@@ -395,4 +439,25 @@ pub(super) fn fog(moment: &Moment<'_>, surface: &Surface) -> Result<Option<Fog>,
     let albedo = surface.colour.map_or(Vec3::splat(0.92), |c| Vec3::from_array(c.0));
     let anisotropy = surface.anisotropy.unwrap_or(0.2) as f32;
     Ok(Some(Fog::new(grid_origin(moment, grid), grid.spacing as f32, dims, extinction, albedo, anisotropy)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_num::Vec3;
+
+    #[test]
+    fn a_cut_through_a_box_lays_its_section_open() {
+        let mesh = billow_geom::shapes::tet_box(Vec3::new(2.0, 1.0, 1.0), [4, 2, 2]).unwrap();
+        let whole = skin(mesh.positions.len(), &mesh.tets).unwrap();
+        let (facets, cut_from) = cut_open(&whole, &mesh.tets, &mesh.positions, Vec3::X).unwrap();
+        let at = |v: u32| mesh.positions[v as usize];
+        // Half of the box is left: its outside, and a section across x that closes it and faces the plane's normal.
+        let middle = 0.5 * (mesh.bounds().min.x + mesh.bounds().max.x);
+        assert!(facets.iter().flatten().all(|v| at(*v).x < middle + 1e-12));
+        assert!(facets[..cut_from].iter().all(|f| whole.contains(f)));
+        let area = |f: &[u32; 3]| 0.5 * (at(f[1]) - at(f[0])).cross(at(f[2]) - at(f[0]));
+        let section: Vec3 = facets[cut_from..].iter().map(area).sum();
+        assert!((section - Vec3::X).length() < 1e-12, "{section}");
+    }
 }

@@ -19,6 +19,10 @@ pub(crate) struct Material {
     pub(crate) emission: Vec3,
     /// What light crosses inside glass and water.
     pub(crate) medium: Medium,
+    /// Colour of facets that a cut laid open, if another.
+    pub(crate) inside: Option<Vec3>,
+    /// Colour and half width [m] of the edges of facets, if they are drawn.
+    pub(crate) edges: Option<(Vec3, f32)>,
 }
 
 /// The inside of a transparent body.
@@ -56,6 +60,8 @@ impl Material {
             ior: 1.5,
             emission: Vec3::ZERO,
             medium: Medium::default(),
+            inside: None,
+            edges: None,
         }
     }
 
@@ -78,7 +84,7 @@ impl Material {
     /// The scattering function at a point seen from outside (or inside).
     pub(crate) fn bsdf(&self, point: &Point, outside: bool) -> Bsdf {
         let alpha = (self.roughness * self.roughness).clamp(ggx::SMOOTHEST, 1.0);
-        let colour = || self.texture.at(point.material);
+        let colour = || self.colour(&self.texture, point);
         match self.finish {
             Finish::Matte => Bsdf::Layered { base: colour(), through: Vec3::ZERO, top: Top::Bare },
             Finish::Fabric => self.fabric(point, outside),
@@ -91,9 +97,19 @@ impl Material {
         }
     }
 
+    /// The colour at a point: of an edge, of a cut, or of the texture.
+    #[inline]
+    fn colour(&self, texture: &Texture, point: &Point) -> Vec3 {
+        match (self.edges, self.inside) {
+            (Some((colour, width)), _) if point.edge < width => colour,
+            (_, Some(inside)) if point.cut => inside,
+            _ => texture.at(point.material),
+        }
+    }
+
     fn fabric(&self, point: &Point, outside: bool) -> Bsdf {
-        let front = self.texture.at(point.material);
-        let back = self.back.as_ref().map_or(front, |t| t.at(point.material));
+        let front = self.colour(&self.texture, point);
+        let back = self.back.as_ref().map_or(front, |t| self.colour(t, point));
         let facing = if outside { front } else { back };
         // Light that comes through has met the dyes of both sides.
         let through = (front * back).map(f32::sqrt);

@@ -31,7 +31,15 @@ impl Floor {
         let position = position + self.up * (self.height - position.dot(self.up));
         let opacity = self.opacity(position);
         let facet = self.up;
-        let point = Point { position, lifted: position, facet, normal: facet, material: position };
+        let point = Point {
+            position,
+            lifted: position,
+            facet,
+            normal: facet,
+            material: position,
+            edge: f32::INFINITY,
+            cut: false,
+        };
         (opacity > 0.0).then_some((t, point, opacity))
     }
 

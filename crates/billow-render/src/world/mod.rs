@@ -111,6 +111,8 @@ impl Instance {
             facet: rotation * point.facet,
             normal: rotation * point.normal,
             material: point.material,
+            edge: point.edge,
+            cut: point.cut,
         }
     }
 }

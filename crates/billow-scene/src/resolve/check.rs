@@ -50,6 +50,14 @@ pub(super) fn checks(
                     tolerance: tolerance.value,
                 })
             }
+            CheckKind::Elements { body, at_least, max_aspect, min_angle, max_angle } => {
+                find_body(&body.0, body.span, bodies, &table.body, log).map(|_| Criterion::Elements {
+                    body: body.0.clone(),
+                    at_least: at_least.value,
+                    max_aspect: max_aspect.unwrap_or(f64::INFINITY),
+                    angles: [min_angle.unwrap_or(0.0), max_angle.unwrap_or(180.0)],
+                })
+            }
             CheckKind::Flips { body, axis, along, at_least, at_most } => {
                 let found = find_body(&body.0, body.span, bodies, &table.body, log);
                 let (axis, along) = (direction(axis, log), direction(along, log));

@@ -187,6 +187,9 @@ fn surface(table: &SurfaceTable) -> Surface {
         density: table.density.value,
         anisotropy: table.anisotropy.value,
         noise: table.noise.value,
+        cut: table.cut.map(|v| v.to_array()),
+        inside: colour(&table.inside),
+        edges: colour(&table.edges),
         hidden: table.hidden.value,
         flat: table.flat.value,
     }

@@ -100,6 +100,17 @@ pub(super) fn meshes(
             });
         all.push(made);
     }
+    let made_anew: Vec<_> = (0..all.len()).map(|k| super::mesher::made_anew(table, &all, k, log)).collect();
+    for (entry, new) in all.iter_mut().zip(made_anew) {
+        match new {
+            Some(Ok(mesh)) => {
+                let exact = entry.take().and_then(|e| e.exact);
+                *entry = Some(MeshEntry { exact, ..judged(mesh, &Affine3::IDENTITY) });
+            }
+            Some(Err(())) => *entry = None,
+            None => {}
+        }
+    }
     all
 }
 
@@ -108,7 +119,9 @@ pub(super) fn warn_of_unused(table: &SceneTable, log: &mut Log) {
     for (name, _) in &table.mesh.entries {
         let bodies = table.body.entries.iter().map(|(_, body)| &body.mesh.0);
         let cloths = table.cloth.entries.iter().map(|(_, cloth)| &cloth.mesh.0);
-        if !bodies.chain(cloths).any(|used| *used == name.value) {
+        let meshes = table.mesh.entries.iter().filter_map(|(_, mesh)| mesh.mesher.value.as_ref());
+        let trims = meshes.filter_map(|m| m.trim.value.as_ref()).map(|trim| &trim.0);
+        if !bodies.chain(cloths).chain(trims).any(|used| *used == name.value) {
             log.warning(name.span, format!("no body uses the mesh `{}`", name.value))
                 .help(format!("add a body with mesh = \"{}\", or remove the mesh", name.value));
         }

@@ -6,6 +6,7 @@ mod check;
 mod cloth;
 mod look;
 mod mesh;
+mod mesher;
 mod obstacle;
 mod rigid;
 mod start;

@@ -155,6 +155,12 @@ table! {
         anisotropy: Option<f64> => range(-0.95, 0.95);
         /// In `[look.NAME]`: amplitude of sub-pixel noise on a level set, which turns a mirror into a glossy surface.
         noise: Option<f64> => unit("m"), range(0.0, 1e9);
+        /// Show only the tetrahedra behind a plane through the middle of the body, whose normal this is.
+        cut: Option<Vec3>;
+        /// Colour of what `cut` lays open; that of the rest if not given.
+        inside: Option<Rgb> => range(0.0, 1.0);
+        /// Colour of the edges of its triangles; they are not drawn if not given.
+        edges: Option<Rgb> => range(0.0, 1.0);
         /// Leave it out of the pictures.
         hidden: bool = false;
         /// Show flat facets instead of a smooth surface.

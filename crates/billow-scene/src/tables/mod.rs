@@ -3,6 +3,7 @@
 pub(crate) mod cloth;
 mod figurine;
 pub(crate) mod look;
+pub(crate) mod mesher;
 pub(crate) mod rigid;
 mod shape;
 
@@ -15,6 +16,7 @@ use crate::read::values::{BodyName, Formula, MaterialName, MeshName, Named, Path
 use billow_num::Vec3;
 use cloth::{AirTable, ClothSolverTable, ClothTable, Collision};
 use look::{CameraTable, GroundTable, LightTable, SkyTable, SurfaceTable};
+use mesher::MesherTable;
 use rigid::{ArrayTable, RigidSolverTable};
 
 table! {
@@ -103,6 +105,8 @@ table! {
         weld: Option<f64> => unit("m"), range(0.0, 1e3);
         /// Scale, then turn, then move the mesh.
         transform: TransformTable;
+        /// Makes the mesh anew, as tetrahedra or as an even surface.
+        mesher: Option<MesherTable>;
         ..shape: Option<ShapeTable>;
     }
 }
@@ -362,6 +366,20 @@ choice! {
             position: [Formula; 3] => unit("m");
             /// Largest distance allowed.
             tolerance: f64 = 1e-9 => unit("m"), at_least(0.0);
+        }
+        /// The elements of a body are well shaped, none is inverted, and the boundary of tetrahedra is sound: a manifold, no
+        /// tetrahedron with four nodes on it, no edge inside that joins two of its nodes.
+        "elements" Elements {
+            /// Body.
+            body: BodyName;
+            /// Fewest elements allowed.
+            at_least: u32 = 1;
+            /// Largest ratio of longest edge to shortest altitude allowed.
+            max_aspect: Option<f64> => above(1.0);
+            /// Smallest angle allowed, between the faces of a tetrahedron or the edges of a triangle.
+            min_angle: Option<f64> => unit("°"), range(0.0, 90.0);
+            /// Largest such angle allowed.
+            max_angle: Option<f64> => unit("°"), range(0.0, 180.0);
         }
         /// A direction of a body turns over so many times: its component along a fixed direction changes sign.
         "flips" Flips {

@@ -10,6 +10,7 @@ mod checks;
 mod cloth;
 mod fuzz;
 mod gallery;
+mod meshes;
 mod pages;
 mod resume;
 mod retry;

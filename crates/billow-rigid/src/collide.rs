@@ -44,7 +44,8 @@ pub(crate) fn collide_pair(
     if restitution == 0.0 {
         return 0;
     }
-    let falls = |i: u32| if model.is_dynamic(i as usize) { model.gravity * kick } else { Vec3::ZERO };
+    let falls =
+        |i: u32| if motions[i as usize].inverse_mass > 0.0 { model.gravity * kick } else { Vec3::ZERO };
     let kicked = falls(a) - falls(b);
     let [pa, pb] = [a, b].map(|i| &state.bodies[i as usize].pose);
     let mut waiting: Vec<(f64, Vec3, Vec3, Vec3)> = pair

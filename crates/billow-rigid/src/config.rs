@@ -51,6 +51,8 @@ pub struct Config {
     pub turn: f64,
     /// Most parts a step is divided into, 1 to 1000.
     pub parts: u32,
+    /// Time a group of touching bodies must have been still before it is left to sleep [s]; zero, the default, never.
+    pub sleep: f64,
 }
 
 impl Default for Config {
@@ -68,6 +70,7 @@ impl Default for Config {
             stride: 0.5,
             turn: 0.25,
             parts: 8,
+            sleep: 0.0,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! that grow gradually from restitution −0.9 to 0 and are forgotten, one sweep of shock propagation.
 //!
 //! Slower and less tight than the default, kept as the reference it departs from. Places and normals come from the
-//! same search; bodies are worked off in a list that is shuffled every step.
+//! same search; bodies are worked off in a list that is shuffled every step. Nothing sleeps.
 
 use crate::collide::collide_pair;
 use crate::config::{CollisionGeometry, Config};
@@ -21,8 +21,8 @@ const PATIENCE: usize = 12;
 /// One step of `dt` in which forces act on the velocities for `kick` seconds; the twin of `persistent::solve`.
 pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &mut StepReport) {
     let model = search.model;
-    let fixed: Vec<bool> = (0..model.len()).map(|i| !model.is_dynamic(i)).collect();
-    let live: Vec<bool> = fixed.iter().map(|f| !f).collect();
+    let live = work.live.clone();
+    let fixed: Vec<bool> = live.iter().map(|l| !l).collect();
     let rank = shuffled(model.len(), search.state.steps);
     let by_rank = |pairs: &mut Vec<[u32; 2]>| {
         pairs.sort_by_key(|p| (rank[p[0] as usize].min(rank[p[1] as usize]), p[0], p[1]));

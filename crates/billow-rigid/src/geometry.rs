@@ -7,6 +7,7 @@ use crate::RigidError;
 use crate::convex::Convex;
 use crate::field::{Field, Grid};
 use crate::samples::Samples;
+use crate::shell::Features;
 use billow_geom::mass::{MassProperties, Matter};
 use billow_geom::{Aabb, TriMesh};
 use billow_levelset::{
@@ -60,6 +61,8 @@ pub struct Geometry {
     /// None for thin shells, which have no inside.
     pub(crate) field: Option<Field>,
     pub(crate) convex: Option<Convex>,
+    /// Triangles and edges, for meeting surfaces without an inside; balls have none.
+    pub(crate) features: Option<Features>,
     /// Radius of the ball if it is one [m].
     pub(crate) ball: f64,
     pub(crate) bounds: Aabb,
@@ -110,6 +113,7 @@ impl Geometry {
         (shape.ball, shape.radius, shape.depth) = (radius, radius, radius);
         shape.samples = Samples::centre();
         shape.field = Some(Field::Ball(radius));
+        shape.features = None;
         Ok(shape)
     }
 
@@ -126,13 +130,28 @@ impl Geometry {
         Ok(shape)
     }
 
-    /// A thin shell: a surface with mass per area and no inside ([Gue06] 2.14). It meets solids; two shells do not
-    /// see each other.
+    /// A thin shell: a surface with mass per area and no inside ([Gue06] 2.14), a five-hundredth of its longest side
+    /// thick.
     ///
     /// # Errors
     /// When the mesh has no area or names missing vertices.
     pub fn shell(mesh: &TriMesh) -> Result<Self, RigidError> {
-        Self::bare(mesh, &MassProperties::of_shell(mesh, Matter::Density(1.0))?)
+        Self::thin(mesh, mesh.bounds().size().max_element() / 500.0)
+    }
+
+    /// A thin shell that others keep half of `thickness` [m] away from, on either side. It must not be so thin that
+    /// rounding or a push could lead through it: a thousandth of its size is enough.
+    ///
+    /// # Errors
+    /// When the mesh has no area or names missing vertices, or the thickness is not positive.
+    pub fn thin(mesh: &TriMesh, thickness: f64) -> Result<Self, RigidError> {
+        if !(thickness > 0.0 && thickness.is_finite()) {
+            let (of, name) = ("thin shell".into(), "thickness");
+            return Err(RigidError::Parameter { of, name, value: thickness, allowed: "positive and finite" });
+        }
+        let mut shape = Self::bare(mesh, &MassProperties::of_shell(mesh, Matter::Density(1.0))?)?;
+        shape.skin = 0.5 * thickness;
+        Ok(shape)
     }
 
     fn bare(mesh: &TriMesh, properties: &MassProperties) -> Result<Self, RigidError> {
@@ -140,7 +159,9 @@ impl Geometry {
         let back = frame.inverse();
         let positions = mesh.positions.iter().map(|x| back.point(*x)).collect();
         let mesh = TriMesh { positions, triangles: mesh.triangles.clone() };
-        let samples = Samples::of_mesh(&mesh, &mesh.topology()?);
+        let topology = mesh.topology()?;
+        let samples = Samples::of_mesh(&mesh, &topology);
+        let features = Some(Features::new(&mesh, &topology));
         let radius = mesh.positions.iter().map(|x| x.length()).fold(0.0, f64::max);
         let bounds = mesh.bounds();
         let unit = UnitMass { measure: properties.mass, moments };
@@ -151,6 +172,7 @@ impl Geometry {
             samples,
             field: None,
             convex: None,
+            features,
             ball: 0.0,
             bounds,
             radius,

@@ -26,7 +26,9 @@
 //! | `geometry`, `field`, `samples`, `convex` | shapes shared by bodies: mass, signed distance, sample points, faces | [Bri03] 4.3, 4.4 |
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
 //! | `broad`, `candidates`, `near`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
+//! | `shell` | surfaces without an inside | [Gue06] 2.14 |
 //! | `motion` | free flight | [Gue06] 2.5 |
+//! | `sleep` | still groups that wait until something touches them | |
 //! | `collide` | elastic collisions | [Gue06] 2.6, 2.7 |
 //! | `graph` | the contact graph | [Gue06] 2.8.1 |
 //! | `solve`, `persistent` | contact, friction, rolling and spinning, shock propagation | [Gue06] 2.7 – 2.9 |
@@ -39,7 +41,7 @@
 //! Velocities live half a step behind positions (leapfrog), so constant accelerations are integrated exactly.
 //! Results have the same bits for any number of threads.
 //!
-//! Limits: thin shells meet solids but not each other; bodies are not articulated.
+//! Limits: bodies are not articulated.
 
 mod broad;
 mod candidates;
@@ -61,6 +63,8 @@ mod near;
 mod persistent;
 mod push;
 mod samples;
+mod shell;
+mod sleep;
 mod solve;
 mod state;
 mod step;

@@ -156,7 +156,12 @@ impl Model {
                 _ => body.placement,
             };
             let pose = self.geometries[body.geometry].frame.then(&placement);
-            BodyState { pose, velocity: body.velocity, angular_momentum: inertia.times(&pose, body.spin) }
+            BodyState {
+                pose,
+                velocity: body.velocity,
+                angular_momentum: inertia.times(&pose, body.spin),
+                still: 0.0,
+            }
         });
         State { bodies: bodies.collect(), ..State::default() }
     }

@@ -30,12 +30,14 @@ pub(crate) fn turned(pose: &Pose, by: Vec3) -> Pose {
     Pose { position: pose.position, rotation: (Quat::from_scaled_axis(by) * pose.rotation).normalize() }
 }
 
-/// Velocities of all bodies; scripted ones have the mean velocity of their next `dt`.
-pub(crate) fn velocities(model: &Model, state: &State, dt: f64, out: &mut Vec<Motion>) {
+/// Velocities of all bodies; scripted ones have the mean velocity of their next `dt`, dynamic ones that are not `live`
+/// have none.
+pub(crate) fn velocities(model: &Model, state: &State, live: &[bool], dt: f64, out: &mut Vec<Motion>) {
     out.clear();
     for (i, b) in state.bodies.iter().enumerate() {
         let inertia = &model.inertias[i];
         out.push(match &model.bodies[i].drive {
+            Drive::Dynamic if !live[i] => immovable(Vec3::ZERO, Vec3::ZERO),
             Drive::Dynamic => Motion {
                 v: b.velocity,
                 w: inertia.divided(&b.pose, b.angular_momentum),

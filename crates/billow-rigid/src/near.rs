@@ -9,6 +9,7 @@ use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
 use crate::geometry::Geometry;
+use crate::shell;
 use billow_geom::proximity::point_triangle;
 use billow_num::{Pose, Vec3};
 use std::sync::Arc;
@@ -84,12 +85,14 @@ pub(crate) fn touches(
         found.retain_mut(|t| meeting.arrives(t));
     } else if b.shape.ball > 0.0 {
         ball(b, a, reach, found);
+        shell_and_ball(b, a, reach, found);
         found.iter_mut().for_each(|t| {
             (t.on_a, t.on_b, t.normal) = (t.on_b, t.on_a, -t.normal);
         });
         found.retain_mut(|t| meeting.arrives(t));
     } else if a.shape.ball > 0.0 {
         ball(a, b, reach, found);
+        shell_and_ball(a, b, reach, found);
         found.retain_mut(|t| meeting.arrives(t));
     } else {
         let near = match known.take() {
@@ -100,6 +103,15 @@ pub(crate) fn touches(
             sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, found);
         }
         *known = Some(near);
+        if a.shape.field.is_none() || b.shape.field.is_none() {
+            let sampled = found.len();
+            shell::meet(meeting.now, reach, found);
+            let mut k = 0;
+            found.retain_mut(|t| {
+                k += 1;
+                k <= sampled || meeting.arrives(t)
+            });
+        }
     }
     let size = a.shape.depth.min(b.shape.depth);
     thin(found, size)
@@ -125,6 +137,13 @@ fn ball(ball: Placed<'_>, other: Placed<'_>, reach: f64, out: &mut Vec<Touch>) {
         let normal = other.pose.vector(normal);
         let on_a = ball.pose.position - normal * ball.shape.ball;
         out.push(Touch { on_a, on_b: on_a - normal * gap, normal, gap, end: gap });
+    }
+}
+
+/// A ball against a surface without an inside.
+fn shell_and_ball(ball: Placed<'_>, other: Placed<'_>, reach: f64, out: &mut Vec<Touch>) {
+    if other.shape.field.is_none() {
+        shell::ball(ball, other, reach, out);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::contact::{Contact, Motion};
 use crate::detect::{Found, Search};
 use crate::graph::{Levels, levels};
 use crate::motion;
+use crate::sleep;
 use crate::solve::{Row, both};
 use crate::state::{Carried, State};
 use crate::step::{StepReport, Workspace};
@@ -19,18 +20,20 @@ use billow_num::{Vec3, par};
 /// workspace and everything needed to push apart.
 pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &mut StepReport) {
     let model = search.model;
-    let fixed: Vec<bool> = (0..model.len()).map(|i| !model.is_dynamic(i)).collect();
-    let live: Vec<bool> = fixed.iter().map(|f| !f).collect();
+    let mut found = interference(search, kick, work, report);
+    // What is touched wakes up before anything is solved.
+    while sleep::wake(model, search.state, &found, &work.motions, &mut work.live) {
+        motion::velocities(model, search.state, &work.live, search.dt, &mut work.motions);
+        found = interference(search, kick, work, report);
+    }
+    let live = work.live.clone();
+    let fixed: Vec<bool> = live.iter().map(|l| !l).collect();
 
     // Detect interference at the predicted places and apply collision impulses.
-    let mut found = Vec::new();
     for pass in 0..search.config.collision_passes.max(1) {
-        kicked(search, kick, &work.motions, &mut work.trial);
-        search.predict(&work.trial, &mut work.predicted);
-        let boxes = report.stages.time("broad", || search.pairs(&work.predicted, &live, &mut work.pairs));
-        found = report.stages.time("detect", || {
-            search.contacts(&work.trial, (&work.predicted, &boxes), &work.pairs, &mut work.memory)
-        });
+        if pass > 0 {
+            found = interference(search, kick, work, report);
+        }
         let hits = collide(search, &found, &mut work.motions, kick, pass % 2 == 1);
         report.collisions += hits;
         if hits == 0 {
@@ -73,8 +76,21 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     }
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
-    work.carried = remember(search, &contacts, &rows, kick);
+    work.carried = remember(search, (&contacts, &rows), kick, &live);
     (work.contacts, work.levels) = (contacts, levels);
+}
+
+/// Contacts at the places the velocities will lead to once forces have acted.
+fn interference(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &mut StepReport) -> Vec<Found> {
+    kicked(search, kick, &work.motions, &mut work.trial);
+    search.predict(&work.trial, &mut work.predicted);
+    // Bodies that are driven may wake what they meet.
+    let meets: Vec<bool> = work.live.iter().zip(&work.trial).map(|(l, m)| *l || sleep::moves(m)).collect();
+    let boxes = report.stages.time("broad", || search.pairs(&work.predicted, &meets, &mut work.pairs));
+    work.pairs.retain(|p| p.iter().any(|i| search.model.is_dynamic(*i as usize)));
+    report.stages.time("detect", || {
+        search.contacts(&work.trial, (&work.predicted, &boxes), &work.pairs, &mut work.memory)
+    })
 }
 
 /// Adds to the velocities what gravity and remembered impulses do to them, with the impulses grown where something
@@ -147,10 +163,13 @@ pub(crate) fn contact_graph(
         // Side by side is not on top.
         let least = STEEP * search.model.gravity.length() * kick;
         let [fa, fb] = [falls(c.a).dot(c.normal), -falls(c.b).dot(c.normal)];
-        if fa < -least && gap + dt * (u + fa) < 0.0 {
+        let [on_b, on_a] = [fa, fb].map(|f| f < -least && gap + dt * (u + f) < 0.0);
+        // A shell wedged into another bears it as much as it is borne: the two are one group.
+        let wedged = [c.a, c.b].iter().all(|i| search.model.geometry(*i as usize).field.is_none());
+        if on_b || on_a && wedged {
             edges.push([c.b, c.a]);
         }
-        if fb < -least && gap + dt * (u + fb) < 0.0 {
+        if on_a || on_b && wedged {
             edges.push([c.a, c.b]);
         }
     }
@@ -218,13 +237,21 @@ fn place(search: &Search<'_>, c: &Contact) -> Vec3 {
     if search.model.is_dynamic(c.a as usize) { c.anchors[0] } else { c.anchors[1] }
 }
 
-fn remember(search: &Search<'_>, contacts: &[Contact], rows: &[Row], kick: f64) -> Vec<Carried> {
+fn remember(
+    search: &Search<'_>,
+    (contacts, rows): (&[Contact], &[Row]),
+    kick: f64,
+    live: &[bool],
+) -> Vec<Carried> {
     let mut carried: Vec<Carried> = contacts
         .iter()
         .zip(rows)
         .filter(|(_, row)| row.j != Vec3::ZERO && !row.impact)
         .map(|(c, row)| Carried { a: c.a, b: c.b, at: place(search, c), force: row.j / kick })
         .collect();
+    // What sleeps keeps what it remembers.
+    let asleep = |c: &&Carried| !live[c.a as usize] && !live[c.b as usize];
+    carried.extend(search.state.carried.iter().filter(asleep));
     carried.sort_by_key(|c| (c.a, c.b));
     carried
 }
@@ -345,7 +372,7 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
     for (i, m) in work.motions.iter().enumerate() {
         let b = &mut state.bodies[i];
         let inertia = &model.inertias[i];
-        if inertia.inverse_mass > 0.0 {
+        if work.live[i] {
             // Only the change is added, so an untouched angular momentum keeps every bit.
             let w = inertia.divided(&b.pose, b.angular_momentum);
             if m.w != w {

@@ -16,12 +16,13 @@ const LARGEST: f64 = 0.2;
 /// Overlap that is not worth a push, as a part of the half thickness.
 const NOTHING: f64 = 1e-9;
 
-/// Pushes the bodies of `contacts` apart; `order` lists the contacts level by level.
+/// Pushes the `live` bodies of `contacts` apart; `order` lists the contacts level by level.
 pub(crate) fn push_apart(
     model: &Model,
     state: &mut State,
     contacts: &[Contact],
     (levels, order): (&Levels, &[u32]),
+    live: &[bool],
     sweeps: u32,
 ) -> u64 {
     let mut pushes = 0;
@@ -37,7 +38,8 @@ pub(crate) fn push_apart(
             }
             // In the last sweep what lies below stays.
             let last = sweep + 1 == sweeps;
-            let below = |x: usize, y: usize| last && levels.supported[x] && levels.of[x] < levels.of[y];
+            let below =
+                |x: usize, y: usize| !live[x] || last && levels.supported[x] && levels.of[x] < levels.of[y];
             separate(model, state, contact, part * overlap, [below(a, b), below(b, a)]);
             (pushes, quiet) = (pushes + 1, false);
         }

@@ -12,6 +12,9 @@ pub struct BodyState {
     pub velocity: Vec3,
     /// Angular momentum about the centre of mass, in world axes [kg·m²/s].
     pub angular_momentum: Vec3,
+    /// Time for which it has been still [s]; what has been still long enough may sleep.
+    #[serde(default)]
+    pub still: f64,
 }
 
 /// An impulse remembered for the next step.

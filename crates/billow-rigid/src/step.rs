@@ -7,7 +7,7 @@ use crate::error::StepError;
 use crate::graph::Levels;
 use crate::model::Model;
 use crate::state::{Carried, State};
-use crate::{document, motion, persistent, push};
+use crate::{document, motion, persistent, push, sleep};
 use billow_num::Pose;
 use billow_num::stages::Stages;
 
@@ -23,6 +23,8 @@ pub struct Workspace {
     pub(crate) order: Vec<u32>,
     pub(crate) levels: Levels,
     pub(crate) carried: Vec<Carried>,
+    /// Which bodies move.
+    pub(crate) live: Vec<bool>,
 }
 
 /// What a step did.
@@ -38,6 +40,8 @@ pub struct StepReport {
     pub late_contacts: u64,
     /// Levels of the contact graph of the last part.
     pub levels: u64,
+    /// Bodies asleep.
+    pub asleep: u64,
     /// Position corrections.
     pub pushes: u64,
     /// Largest overlap left between the anchors of a contact [m].
@@ -65,11 +69,17 @@ pub fn step(
     }
     let mut report = StepReport::default();
     let mut next = state.clone();
+    work.live = match config.method {
+        Method::Persistent => sleep::awake(model, &next, config),
+        Method::Document => (0..model.len()).map(|i| model.is_dynamic(i)).collect(),
+    };
     let parts = report.stages.time("divide", || divisions(model, &next, work, config, dt));
     for _ in 0..parts {
         part(model, &mut next, work, config, dt / parts as f64, &mut report);
         finite(model, &next)?;
     }
+    sleep::watch(model, &mut next, &work.live, dt);
+    report.asleep = (0..model.len()).filter(|i| model.is_dynamic(*i) && !work.live[*i]).count() as u64;
     next.time = state.time + dt;
     next.steps += 1;
     report.substeps = parts;
@@ -88,7 +98,7 @@ fn part(
 ) {
     // Velocities live at the middle of steps: they owe half the last one and take half this one.
     let kick = state.owed + 0.5 * dt;
-    motion::velocities(model, state, dt, &mut work.motions);
+    motion::velocities(model, state, &work.live, dt, &mut work.motions);
 
     // Collisions, contact graph, forces, contacts, shock propagation.
     let search = Search { model, state, config, dt };
@@ -105,9 +115,9 @@ fn part(
 
     // Push apart what still overlaps.
     let order = (&work.levels, work.order.as_slice());
-    report.pushes += report
-        .stages
-        .time("push", || push::push_apart(model, state, &work.contacts, order, config.push_sweeps));
+    report.pushes += report.stages.time("push", || {
+        push::push_apart(model, state, &work.contacts, order, &work.live, config.push_sweeps)
+    });
     let gap = |c: &Contact| c.gap(&state.bodies[c.a as usize].pose, &state.bodies[c.b as usize].pose);
     report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
 }
@@ -115,12 +125,11 @@ fn part(
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
     let search = Search { model, state, config, dt };
-    motion::velocities(model, state, dt, &mut work.trial);
+    motion::velocities(model, state, &work.live, dt, &mut work.trial);
     let mut motions = Vec::new();
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
-    let live: Vec<bool> = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
-    let boxes = search.pairs(&work.predicted, &live, &mut work.pairs);
+    let boxes = search.pairs(&work.predicted, &work.live, &mut work.pairs);
     let fastest = work
         .pairs
         .iter()

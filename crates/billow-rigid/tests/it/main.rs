@@ -3,6 +3,7 @@
 mod crowd;
 mod document;
 mod laws;
+mod rest;
 mod stacks;
 mod supports;
 

@@ -48,6 +48,71 @@ fn a_thin_cup_lands_on_the_ground_and_rests() {
 }
 
 #[test]
+fn cups_without_walls_nest_and_stack_and_hold_a_ball() {
+    let mut b = Builder::default();
+    b.ground(Surface::default()).unwrap();
+    let thickness = 5e-4;
+    let cup = b.shape(
+        Geometry::thin(&Cup { segments: 24, stacks: 3, ..Cup::default() }.shell().unwrap(), thickness)
+            .unwrap(),
+    );
+    let ball = b.shape(Geometry::ball(0.01).unwrap());
+    // Three nest, a fourth stands upside down on their rim, and a ball lies in one of its own.
+    for k in 0..3 {
+        b.body("cup", cup, Vec3::new(0.0, 0.0, 0.002 + 0.03 * f64::from(k)));
+    }
+    b.body("cup", cup, Vec3::new(0.3, 0.0, 0.002));
+    b.body("ball", ball, Vec3::new(0.305, 0.0, 0.05));
+    for body in &mut b.bodies[1..] {
+        body.matter = billow_geom::mass::Matter::Mass(0.05);
+    }
+    let model = b.model().unwrap();
+    let (mut lowest, mut n) = (f64::INFINITY, 0);
+    let end = run(&model, &Config::default(), 1.0 / 192.0, 192 * 2, |_, state, _| {
+        n += 1;
+        if n % 8 == 0 {
+            lowest = lowest.min(clearance(&model, state, 1..4));
+        }
+    });
+    let z = |i: usize| model.placement(&end, i).position.z;
+    // A cup sinks into the one below until wall meets wall: thickness over the sine of the wall's angle, at most.
+    let step = thickness * (0.1f64.hypot(0.01)) / 0.01;
+    for k in 1..4 {
+        let sunk = z(k) - if k == 1 { 0.0 } else { z(k - 1) };
+        let expected = if k == 1 { 0.5 * thickness } else { step };
+        assert!(
+            (sunk - expected).abs() < 0.15 * step,
+            "cup {k} is {sunk} above what bears it, not {expected}"
+        );
+        assert!((end.bodies[k].pose.rotation * Vec3::Z).z.abs() > 0.999, "cup {k} stands");
+    }
+    assert!(lowest > 0.5 * thickness, "two cups came within {lowest}");
+    let ball = end.bodies[5].pose.position - model.placement(&end, 4).position;
+    assert!(
+        ball.z > 0.01 && ball.z < 0.012 && ball.truncate().length() < 0.035,
+        "the ball lies in its cup: {ball}"
+    );
+}
+
+/// Smallest distance between vertices of one cup and triangles of another.
+fn clearance(model: &billow_rigid::Model, state: &billow_rigid::State, cups: std::ops::Range<usize>) -> f64 {
+    let mut least = f64::INFINITY;
+    for a in cups.clone() {
+        for b in cups.clone().filter(|b| *b != a) {
+            let between = state.bodies[a].pose.then(&state.bodies[b].pose.inverse());
+            let mesh = model.geometry(b).mesh();
+            for x in &model.geometry(a).mesh().positions {
+                let x = between.point(*x);
+                for t in 0..mesh.triangles.len() {
+                    least = least.min(billow_geom::proximity::point_triangle(x, mesh.corners(t)).distance);
+                }
+            }
+        }
+    }
+    least
+}
+
+#[test]
 fn dominoes_that_lean_in_a_circle_stand_together() {
     // Each leans on the next, all around: one level of the contact graph.
     let (n, radius, lean) = (12, 1.2, 0.45f64);

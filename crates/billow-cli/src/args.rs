@@ -440,6 +440,9 @@ pub(crate) struct MeshArgs {
     /// Leave boundary nodes with three triangles alone
     #[arg(long)]
     pub(crate) keep_degree_three: bool,
+    /// Keep sharp edges and corners, as far as the shapes of tetrahedra allow; they are rounded otherwise
+    #[arg(long, conflicts_with = "smooth")]
+    pub(crate) sharp: bool,
     /// Samples of the distance along the longest side of a mesh
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub(crate) resolution: u32,

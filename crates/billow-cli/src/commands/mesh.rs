@@ -149,6 +149,7 @@ fn mesher(args: &MeshArgs, field: &DistanceField) -> Mesher<'static> {
     };
     let mut mesher = Mesher { compression, ..Mesher::new(sizing) };
     mesher.selection.remove_degree_three = !args.keep_degree_three;
+    mesher.optimisation.sharp = args.sharp;
     mesher
 }
 
@@ -199,6 +200,7 @@ fn summary(
         "volume_error": quality.volume / reference.volume() - 1.0,
         "boundary_gap": meshed.optimisation.largest_gap,
         "lost_nodes": meshed.selection.lost_nodes,
+        "unresolved_nodes": meshed.selection.unresolved,
         "sweeps": meshed.optimisation.sweeps,
         "aspects": quality.aspects,
         "dihedrals": quality.dihedrals,
@@ -240,13 +242,14 @@ fn sentences(summary: &Value, meshed: &Meshed, closeness: &Closeness) -> Vec<Str
             100.0 * number("volume_error")
         ),
     ];
+    let lost = meshed.selection.lost_nodes + meshed.selection.unresolved;
     let finest = meshed.forest.edge_length(meshed.forest.depth());
-    if meshed.selection.lost_nodes > 0 || closeness.in_to_out > 8.0 * finest.max(0.002 * closeness.diagonal) {
-        let [x, y, z] = closeness.worst_at.to_array();
+    if lost > 0 || closeness.in_to_out > 8.0 * finest.max(0.002 * closeness.diagonal) {
+        let [x, y, z] = meshed.selection.lost_at.unwrap_or(closeness.worst_at.to_array());
         lines.push(format!(
-            "parts thinner than the lattice are missing: the surface is {:.3e} m away at ({x:.4}, {y:.4}, {z:.4}), {} lattice nodes \
-             inside are not in the mesh; use a smaller --size or more --finer",
-            closeness.in_to_out, meshed.selection.lost_nodes
+            "parts thinner than the lattice are missing, for example at ({x:.4}, {y:.4}, {z:.4}): the surface is up to {:.3e} m \
+             away, {lost} lattice nodes in or by it are far from the mesh; use a smaller --size or more --finer",
+            closeness.in_to_out
         ));
     }
     lines

@@ -1,5 +1,6 @@
 //! Moving the candidate mesh onto the surface ([Bri03] 5.5): by optimisation, by springs, by finite elements.
 
+mod creases;
 mod optimise;
 mod order;
 mod physics;

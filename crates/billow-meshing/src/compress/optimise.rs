@@ -5,6 +5,7 @@
 //! round without improvement. Boundary nodes search in their tangent plane, and once the boundary is tight, on the
 //! surface itself. A move that does not improve the worst tetrahedron is never made, so nothing gets inverted.
 
+use super::creases::{SAME_PIECE, crease_near};
 use super::order::Order;
 use super::physics::{self, Body, Pull};
 use super::star::{Limits, Star, Stars};
@@ -32,6 +33,8 @@ pub struct Optimisation {
     pub max_dihedral: f64,
     /// Tetrahedra this many times better than the limits are left alone [-].
     pub content: f64,
+    /// Whether sharp edges and corners of the level set are kept; false by default, they are rounded then.
+    pub sharp: bool,
     /// Rounds without improvement before a node is given up ("strikes"); 4 by default.
     pub strikes: u32,
 }
@@ -47,6 +50,7 @@ impl Default for Optimisation {
             min_dihedral: 22.5,
             max_dihedral: 134.0,
             content: 1.2,
+            sharp: false,
             strikes: 4,
         }
     }
@@ -73,6 +77,11 @@ const PATTERN: [Vec3; 7] = [
     Vec3::new(0.2186, -0.8664, 0.4489),
     Vec3::new(-0.5882, 0.3562, -0.7260),
 ];
+/// How often shortcuts across creases are looked for, and the sweeps after each time.
+const ANCHOR_ROUNDS: u32 = 3;
+const ANCHOR_SWEEPS: u32 = 5;
+/// The square of how good tetrahedra stay when a node is moved to a crease [-].
+const CREASE_FLOOR: f64 = 0.4;
 /// Nodes per parallel task.
 const TASK: usize = 32;
 
@@ -108,6 +117,8 @@ pub(crate) struct Optimiser<'a> {
     fans: Incidence,
     limits: Limits,
     physics: Option<Physics>,
+    /// Nodes that stay on a sharp edge or corner.
+    anchored: Vec<bool>,
     /// Told the share of the sweeps that are done.
     progress: &'a (dyn Fn(f64) + Sync),
 }
@@ -141,6 +152,7 @@ impl<'a> Optimiser<'a> {
             fans: Incidence::new(n, &candidate.boundary)?,
             limits: Limits::new(config.max_aspect, config.min_dihedral, config.max_dihedral),
             physics: None,
+            anchored: vec![false; n],
             progress,
         })
     }
@@ -214,51 +226,146 @@ impl<'a> Optimiser<'a> {
     }
 
     /// Moves the nodes `x` of the candidate to the surface.
-    pub(crate) fn run(&self, x: &mut [Vec3]) -> OptimisationReport {
+    pub(crate) fn run(&mut self, x: &mut [Vec3]) -> OptimisationReport {
         let mut sweeps = 0;
-        // Polishing is short as a rule: it touches few nodes.
-        let planned =
-            f64::from(self.config.gentle_sweeps + self.config.tight_sweeps + 2 * self.config.smooth_sweeps);
         let mut stale = vec![true; x.len()];
-        let mut sweep = |x: &mut [Vec3], stale: &mut [bool], boundary, goal| {
-            self.sweep(x, stale, boundary, goal, sweeps);
-            sweeps += 1;
-            (self.progress)((f64::from(sweeps) / planned).min(1.0));
-        };
         for _ in 0..self.config.gentle_sweeps {
-            sweep(x, &mut stale, Boundary::Pushed(1.0 / 3.0), Goal::Worst);
+            self.count(x, &mut stale, Boundary::Pushed(1.0 / 3.0), Goal::Worst, &mut sweeps);
         }
         for _ in 0..self.config.smooth_sweeps {
-            sweep(x, &mut vec![true; x.len()], Boundary::Pushed(0.0), Goal::Mean);
+            self.count(x, &mut vec![true; x.len()], Boundary::Pushed(0.0), Goal::Mean, &mut sweeps);
         }
         for k in 0..self.config.tight_sweeps {
             let boundary = if k < 3 { Boundary::Pushed(1.0) } else { Boundary::OnSurface };
-            sweep(x, &mut stale, boundary, Goal::Worst);
+            self.count(x, &mut stale, boundary, Goal::Worst, &mut sweeps);
+        }
+        for _ in 0..if self.config.sharp { ANCHOR_ROUNDS } else { 0 } {
+            self.anchor(x);
+            for _ in 0..ANCHOR_SWEEPS {
+                stale.fill(true);
+                self.count(x, &mut stale, Boundary::OnSurface, Goal::Worst, &mut sweeps);
+            }
         }
         for _ in 0..self.config.smooth_sweeps {
             stale.fill(true);
-            sweep(x, &mut stale, Boundary::OnSurface, Goal::Mean);
+            self.count(x, &mut stale, Boundary::OnSurface, Goal::Mean, &mut sweeps);
         }
         // Only what misses the limits, and what is next to it, matters from here on.
-        let mut worst = self.mark_bad(x, &mut stale);
+        let mut each = self.each_worst(x);
         for _ in 0..self.config.polish_sweeps {
-            if worst >= 1.0 {
+            if !self.mark_bad(&each, &mut stale) {
                 break;
             }
-            sweep(x, &mut stale, Boundary::OnSurface, Goal::Worst);
-            worst = self.mark_bad(x, &mut stale);
+            let moved = self.count(x, &mut stale, Boundary::OnSurface, Goal::Worst, &mut sweeps);
+            self.update_worst(x, &moved, &mut each);
         }
+        let worst = each.into_iter().fold(f64::INFINITY, f64::min);
         OptimisationReport { sweeps, worst: worst.max(0.0).sqrt(), largest_gap: self.largest_gap(x) }
     }
 
-    /// Marks the nodes of tetrahedra that miss the limits, and their neighbours; returns the square of how good the worst is.
-    fn mark_bad(&self, x: &[Vec3], stale: &mut [bool]) -> f64 {
-        let each = self.each_worst(x);
-        stale.fill(false);
-        for n in (0..x.len()).filter(|n| each[*n] < 1.0) {
-            self.stars.of(n).iter().flatten().for_each(|m| stale[*m as usize] = true);
+    /// Runs a sweep, counts it and tells of it.
+    fn count(
+        &self,
+        x: &mut [Vec3],
+        stale: &mut [bool],
+        boundary: Boundary,
+        goal: Goal,
+        sweeps: &mut u32,
+    ) -> Vec<u32> {
+        let moved = self.sweep(x, stale, boundary, goal, *sweeps);
+        *sweeps += 1;
+        // Polishing is short as a rule: it touches few nodes.
+        let planned = self.config.gentle_sweeps + self.config.tight_sweeps + 2 * self.config.smooth_sweeps;
+        (self.progress)((f64::from(*sweeps) / f64::from(planned.max(1))).min(1.0));
+        moved
+    }
+
+    /// Anchors the nearer end of every boundary edge that cuts across a crease, nearest first; never all three corners of a
+    /// face.
+    fn anchor(&mut self, x: &[Vec3]) {
+        let mut wanted = self.shortcuts(x);
+        wanted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        for (_, near, far) in wanted {
+            if self.anchored[near as usize] || self.anchored[far as usize] {
+                continue;
+            }
+            let crowded = |n: u32| {
+                self.fans.of(n as usize).iter().any(|&(f, _)| {
+                    self.boundary[f as usize].iter().all(|m| *m == n || self.anchored[*m as usize])
+                })
+            };
+            if let Some(n) = [near, far].into_iter().find(|n| !crowded(*n)) {
+                self.anchored[n as usize] = true;
+            }
         }
-        each.into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Boundary edges across a crease, by how near an end is to it, with that end first.
+    fn shortcuts(&self, x: &[Vec3]) -> Vec<(f64, u32, u32)> {
+        let normals =
+            par::map(
+                x.len(),
+                |n| {
+                    if self.on_boundary[n] { self.solid.normal(x[n], 0.0) } else { Vec3::ZERO }
+                },
+            );
+        par::gather(self.boundary.len(), 256, |range, out: &mut Vec<(f64, u32, u32)>| {
+            let mut star = Star::new(self.limits);
+            let mut away = |n: u32| {
+                star.load(self.stars.of(n as usize), x);
+                let (at, size) = (x[n as usize], star.radius(x[n as usize]));
+                crease_near(self.solid, at, size).map_or(f64::INFINITY, |c| c.at.distance(at) / size)
+            };
+            for face in &self.boundary[range] {
+                for k in 0..3 {
+                    let (a, b) = (face[k], face[(k + 1) % 3]);
+                    // Each edge has two faces, in which it runs both ways.
+                    if a > b || normals[a as usize].dot(normals[b as usize]) >= SAME_PIECE {
+                        continue;
+                    }
+                    let (to_a, to_b) = (away(a), away(b));
+                    if to_a.min(to_b) < 1.0 {
+                        out.push(if to_a <= to_b { (to_a, a, b) } else { (to_b, b, a) });
+                    }
+                }
+            }
+        })
+    }
+
+    /// Moves an anchored node to its crease and along it; none if there is no crease near it after all.
+    fn move_on_crease(&self, start: Vec3, star: &mut Star) -> Option<Vec3> {
+        let size = star.radius(start);
+        let crease = crease_near(self.solid, start, size)?;
+        let p = self.pushed_above(start, crease.at - start, star, CREASE_FLOOR);
+        let Some(direction) = crease.direction else { return Some(p) };
+        let along = |k: usize| if k == 0 { direction } else { -direction };
+        let back = |q: Vec3| crease_near(self.solid, q, size).map_or(p, |c| c.at);
+        Some(self.search(p, star, along, 2, back))
+    }
+
+    /// Marks the nodes of tetrahedra that miss the limits, and their neighbours; false if there are none.
+    fn mark_bad(&self, each: &[f64], stale: &mut [bool]) -> bool {
+        stale.fill(false);
+        let mut any = false;
+        for n in (0..each.len()).filter(|n| each[*n] < 1.0) {
+            self.stars.of(n).iter().flatten().for_each(|m| stale[*m as usize] = true);
+            any = true;
+        }
+        any
+    }
+
+    /// Judges the stars again in which a node has moved.
+    fn update_worst(&self, x: &[Vec3], moved: &[u32], each: &mut [f64]) {
+        let mut seen = vec![false; x.len()];
+        let mut star = Star::new(self.limits);
+        for m in moved {
+            for &n in self.stars.of(*m as usize).iter().flatten().chain([m]) {
+                if !std::mem::replace(&mut seen[n as usize], true) {
+                    star.load(self.stars.of(n as usize), x);
+                    each[n as usize] = star.worst(x[n as usize]);
+                }
+            }
+        }
     }
 
     /// The square of how good the worst tetrahedron at each node is.
@@ -276,9 +383,16 @@ impl<'a> Optimiser<'a> {
         par::max(x.len(), |n| if self.on_boundary[n] { self.solid.phi(x[n], 0.0).abs() } else { 0.0 })
     }
 
-    /// Moves every stale node once, batch by batch. Nodes that move make their neighbours stale.
-    fn sweep(&self, x: &mut [Vec3], stale: &mut [bool], boundary: Boundary, goal: Goal, number: u32) {
-        let mut active = Vec::new();
+    /// Moves every stale node once, batch by batch. Nodes that move make their neighbours stale. Returns those that moved.
+    fn sweep(
+        &self,
+        x: &mut [Vec3],
+        stale: &mut [bool],
+        boundary: Boundary,
+        goal: Goal,
+        number: u32,
+    ) -> Vec<u32> {
+        let (mut active, mut all_moved) = (Vec::new(), Vec::new());
         for batch in self.order.sweep(number % 2 == 1) {
             active.clear();
             active.extend(batch.iter().copied().filter(|n| std::mem::take(&mut stale[*n as usize])));
@@ -289,6 +403,7 @@ impl<'a> Optimiser<'a> {
                     star.load(self.stars.of(n as usize), now);
                     out.push(match goal {
                         Goal::Worst => self.improve_worst(now, n, boundary, &mut star, number),
+                        Goal::Mean if self.anchored[n as usize] => now[n as usize],
                         Goal::Mean if boundary == Boundary::OnSurface || !self.on_boundary[n as usize] => {
                             self.improve_mean(now[n as usize], n, &mut star)
                         }
@@ -302,9 +417,11 @@ impl<'a> Optimiser<'a> {
                     x[*n as usize] = p;
                     self.stars.of(*n as usize).iter().flatten().for_each(|m| stale[*m as usize] = true);
                     stale[*n as usize] = true;
+                    all_moved.push(*n);
                 }
             }
         }
+        all_moved
     }
 
     fn improve_worst(&self, x: &[Vec3], n: u32, boundary: Boundary, star: &mut Star, number: u32) -> Vec3 {
@@ -360,6 +477,11 @@ impl<'a> Optimiser<'a> {
                 self.search(p, star, tangents(normal, turn), 5, |p| p)
             }
             Boundary::OnSurface => {
+                if self.anchored[n as usize]
+                    && let Some(p) = self.move_on_crease(start, star)
+                {
+                    return p;
+                }
                 let p = self.pushed(start, self.project(start) - start, star);
                 let normal = self.solid.normal(p, 0.0);
                 self.search(p, star, tangents(normal, turn), 5, |p| self.project(p))
@@ -379,11 +501,16 @@ impl<'a> Optimiser<'a> {
 
     /// As much of a displacement as inverts no tetrahedron.
     fn pushed(&self, start: Vec3, by: Vec3, star: &mut Star) -> Vec3 {
+        // Shapes may suffer for now, but must stay far from collapse.
+        self.pushed_above(start, by, star, 0.02)
+    }
+
+    /// As much of a displacement as leaves no tetrahedron worse than `floor`, or than the worst is already.
+    fn pushed_above(&self, start: Vec3, by: Vec3, star: &mut Star, floor: f64) -> Vec3 {
         if by == Vec3::ZERO {
             return start;
         }
-        // Shapes may suffer for now, but must stay far from collapse.
-        let floor = star.worst(start).min(0.02);
+        let floor = star.worst(start).min(floor);
         let mut part = 1.0;
         for _ in 0..6 {
             let p = start + part * by;

@@ -36,7 +36,7 @@ impl Default for Selection {
 }
 
 /// What selection did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SelectionReport {
     /// Edges bisected because the first choice broke a condition.
     pub bisected: usize,
@@ -48,6 +48,11 @@ pub struct SelectionReport {
     pub given_up: usize,
     /// Nodes inside the solid that no kept tetrahedron has: parts thinner than the lattice.
     pub lost_nodes: usize,
+    /// Nodes next to a part of the surface that is far from every kept tetrahedron: sheets and threads that slip through the
+    /// lattice without a node inside.
+    pub unresolved: usize,
+    /// Where one of the lost or unresolved nodes is [m].
+    pub lost_at: Option<[f64; 3]>,
 }
 
 /// The kept tetrahedra before they are moved.
@@ -153,7 +158,7 @@ pub fn select(
         return Err(MeshingError::Topology { problem });
     }
     let candidate = compact(forest, &background, &enveloped, &boundary);
-    report.lost_nodes = lost_nodes(&background, &candidate);
+    report_losses(forest, &background, &candidate, &mut report);
     Ok((candidate, report))
 }
 
@@ -266,14 +271,41 @@ fn compact(forest: &RedGreen, background: &Background, enveloped: &[bool], bound
     }
 }
 
-/// Nodes with φ < 0 that no kept tetrahedron has.
-fn lost_nodes(background: &Background, candidate: &Candidate) -> usize {
-    let inside = background
-        .phi
-        .iter()
-        .zip(0u32..)
-        .filter(|(phi, n)| **phi < 0.0 && !background.stars.of(*n as usize).is_empty());
-    inside.filter(|(_, n)| candidate.nodes.binary_search(n).is_err()).count()
+/// Steps within which the surface next to a node has kept tetrahedra if it is meshed at all.
+const REACH: u8 = 3;
+
+/// Counts nodes inside that no kept tetrahedron has, and nodes by a part of the surface that none is near.
+fn report_losses(
+    forest: &RedGreen,
+    background: &Background,
+    candidate: &Candidate,
+    report: &mut SelectionReport,
+) {
+    let Background { leaves, phi, .. } = background;
+    let mut steps = vec![u8::MAX; phi.len()];
+    candidate.nodes.iter().for_each(|n| steps[*n as usize] = 0);
+    for step in 0..REACH {
+        for tet in &leaves.tets {
+            if tet.iter().any(|n| steps[*n as usize] == step) {
+                tet.iter().for_each(|n| steps[*n as usize] = steps[*n as usize].min(step + 1));
+            }
+        }
+    }
+    let mut seen = vec![false; phi.len()];
+    for (tet, red) in leaves.tets.iter().zip(&leaves.red) {
+        // The surface passes within half an edge.
+        let near = 0.5 * forest.edge_length(forest.level(*red));
+        for &n in tet {
+            let (inside, unseen) = (phi[n as usize] < 0.0, phi[n as usize].abs() < near);
+            let lost = inside && steps[n as usize] > 0;
+            let unresolved = !inside && unseen && steps[n as usize] > REACH;
+            if (lost || unresolved) && !std::mem::replace(&mut seen[n as usize], true) {
+                report.lost_nodes += usize::from(lost);
+                report.unresolved += usize::from(unresolved);
+                report.lost_at.get_or_insert(forest.position(n).to_array());
+            }
+        }
+    }
 }
 
 impl Candidate {

@@ -32,7 +32,8 @@
 //! | `mesher` | [`mesh`]: all of it | 5 |
 //!
 //! Results have the same bits for any number of threads. Limits: lattice coordinates have 21 bits, so coarse cells times
-//! 2^(levels + 5) along an axis stay below two million; edges sharper than the lattice are rounded.
+//! 2^(levels + 5) along an axis stay below two million; edges sharper than the lattice are rounded unless
+//! [`Optimisation::sharp`] asks for them.
 
 mod closeness;
 mod compress;

@@ -13,6 +13,7 @@ mod bench_mesh;
 mod bench_render;
 mod bench_rigid;
 mod coverage;
+mod figure;
 mod markdown;
 mod page;
 mod tidy;
@@ -34,6 +35,8 @@ cargo xtask COMMAND
               time the path tracer beside Blender's Cycles; PYTHON is an interpreter that has PyPI's bpy
   bench rigid [RINGS [SECONDS]]
               rings on poles, time and overlap, beside Rapier on exact convex pieces
+  figure incline
+              draw the ways of blocks on a slope beside theory into docs/pictures
   page        check the viewer's page with TypeScript (needs npm)
   bench levelset [MESH [N [PEER|scaling]]]
               time level sets; without a mesh, fast marching
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         ]
         .into_iter()
         .all(|ok| ok),
+        ["figure", "incline"] => finished(figure::incline_curves(&root)),
         ["bench", ..] if cfg!(debug_assertions) => again_in_release(&args),
         ["bench", "ccd", ..] => finished(bench_ccd::run(&args[2..])),
         ["bench", "cloth", rest @ ..] => finished(bench_cloth::run(rest)),

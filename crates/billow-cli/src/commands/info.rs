@@ -42,8 +42,9 @@ fn run_info(path: &Path, output: Output) -> Result<(), Failure> {
     if let Some(message) = &manifest.message {
         output.say(message);
     }
-    for object in last.iter().flat_map(|f| &f.objects) {
-        output.say(object_line(object));
+    let objects = last.iter().flat_map(|f| &f.objects);
+    for line in folded(objects.map(|o| (o.name.as_str(), description(o)))) {
+        output.say(line);
     }
     output.result(&json!({
         "ok": true,
@@ -81,14 +82,28 @@ fn objects_json(frame: &Frame) -> Vec<Value> {
     frame.objects.iter().map(describe).collect()
 }
 
-fn object_line(object: &Object) -> String {
-    format!(
-        "  {}: {}, {} vertices, {} elements",
-        object.name,
-        kind(&object.shape),
-        object.shape.vertex_count(),
-        object.shape.element_count()
-    )
+fn description(object: &Object) -> String {
+    let (shape, vertices) = (&object.shape, object.shape.vertex_count());
+    format!("{}, {vertices} vertices, {} elements", kind(shape), shape.element_count())
+}
+
+/// One line per object; copies of one thing, which follow each other and are alike, share one.
+fn folded<'a>(objects: impl Iterator<Item = (&'a str, String)>) -> Vec<String> {
+    let stem = |name: &'a str| name.rsplit_once('-').map_or(name, |parts| parts.0);
+    let mut runs: Vec<(&str, &str, String, usize)> = Vec::new();
+    for (name, what) in objects {
+        match runs.last_mut() {
+            Some((first, last, same, count)) if *same == what && stem(first) == stem(name) => {
+                (*last, *count) = (name, *count + 1);
+            }
+            _ => runs.push((name, name, what, 1)),
+        }
+    }
+    let line = |(first, last, what, count): (&str, &str, String, usize)| match count {
+        1 => format!("  {first}: {what}"),
+        _ => format!("  {first} … {last}: {count} × {what}"),
+    };
+    runs.into_iter().map(line).collect()
 }
 
 fn kind(shape: &Shape) -> &'static str {
@@ -113,13 +128,12 @@ fn scene_info(path: &Path, output: Output) -> Result<(), Failure> {
         "{} frames at {} frames/s, {} sub-steps each",
         timing.frames, timing.fps, timing.substeps
     ));
-    for body in scene.bodies() {
-        output.say(format!(
-            "  {}: {} vertices, {} elements",
-            body.name,
-            body.shape.vertex_count(),
-            body.shape.element_count()
-        ));
+    let bodies = scene.bodies().iter().map(|b| {
+        let (vertices, elements) = (b.shape.vertex_count(), b.shape.element_count());
+        (b.name.as_str(), format!("{vertices} vertices, {elements} elements"))
+    });
+    for line in folded(bodies) {
+        output.say(line);
     }
     for cloth in scene.cloths() {
         output.say(format!(

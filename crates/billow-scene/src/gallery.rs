@@ -36,6 +36,7 @@ const SCENES: &[(&str, SceneFiles)] = scenes! {
     "buddha-soft": "buddha-soft.toml", "buddha.toml", "studio.toml";
     "buddha-stiff": "buddha-stiff.toml", "buddha.toml", "studio.toml";
     "clockwork": "clockwork.toml", "stage.toml";
+    "cups": "cups.toml", "yard.toml";
     "curtain": "curtain.toml", "studio.toml";
     "dominoes": "dominoes.toml", "yard.toml";
     "drape": "drape.toml", "studio.toml";

@@ -42,9 +42,10 @@ impl fmt::Debug for RigidPlan {
 }
 
 impl RigidPlan {
-    /// Names of the bodies that contact moves.
-    pub(crate) fn dynamic_names(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().filter(|m| m.dynamic).map(|m| m.name.as_str())
+    /// Names of the solids that contact moves: two that touch may cross by rounding, which the meter tells from overlap.
+    pub(crate) fn measured_names(&self) -> impl Iterator<Item = &str> {
+        let solid = |k: &usize| self.members[*k].dynamic && self.model.geometry(*k).is_solid();
+        (0..self.members.len()).filter(solid).map(|k| self.members[k].name.as_str())
     }
 
     /// The state in which the bodies stand as in a frame; `None` if one is missing. Velocities are those of the start.

@@ -47,9 +47,9 @@ impl Resolved {
         self.bodies.iter().map(|b| b.name.as_str()).chain(cloth.map(|c| c.name.as_str()))
     }
 
-    /// Names of the bodies whose overlaps are measured instead of audited: two that touch may cross by rounding.
+    /// Names of the bodies whose overlaps are measured instead of audited. Thin shells keep a distance, and are audited.
     pub(crate) fn measured_names(&self) -> Vec<String> {
-        self.rigid.iter().flat_map(|plan| plan.dynamic_names()).map(str::to_owned).collect()
+        self.rigid.iter().flat_map(|plan| plan.measured_names()).map(str::to_owned).collect()
     }
 }
 

@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 /// Side of a floor without end, as a multiple of the size of everything above it.
 const ENDLESS: f64 = 200.0;
+/// Thickness of a thin shell, as a part of its longest side.
+const LEAST_THICKNESS: f64 = 1e-3;
 /// Deepest overlap at the start, as a part of the thinnest body's thickness.
 const START_OVERLAP: f64 = 0.01;
 
@@ -188,7 +190,9 @@ impl Maker {
                     body.name
                 ));
             }
-            return Geometry::shell(&mesh).map(|g| (g, Pose::IDENTITY)).map_err(said);
+            // Much thinner than its size, a shell could be led through another by rounding.
+            let thickness = body.material.thickness.max(LEAST_THICKNESS * mesh.bounds().size().max_element());
+            return Geometry::thin(&mesh, thickness).map(|g| (g, Pose::IDENTITY)).map_err(said);
         }
         let spacing = table.spacing.unwrap_or(0.0);
         let size = mesh.bounds().size().max_element();
@@ -246,6 +250,7 @@ fn config(table: &RigidSolverTable) -> Config {
         stride: table.stride.unwrap_or(base.stride),
         turn: table.turn.unwrap_or(base.turn),
         parts: table.parts.unwrap_or(base.parts),
+        sleep: table.sleep.value,
         ..base
     }
 }

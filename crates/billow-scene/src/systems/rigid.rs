@@ -15,11 +15,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Version of the saved state.
-const STATE_FORMAT: u32 = 1;
+const STATE_FORMAT: u32 = 2;
 
 /// The statistics of all rigid bodies together.
-pub(super) const STATISTICS: [&str; 6] =
-    ["rigid-contacts", "rigid-impacts", "rigid-levels", "rigid-parts", "rigid-pushes", "rigid-overlap"];
+pub(super) const STATISTICS: [&str; 7] = [
+    "rigid-contacts",
+    "rigid-impacts",
+    "rigid-levels",
+    "rigid-parts",
+    "rigid-pushes",
+    "rigid-asleep",
+    "rigid-overlap",
+];
 
 /// The statistic of each body or array that bears others: the force on it along gravity [N].
 pub(super) const LOAD: &str = "load";
@@ -45,6 +52,7 @@ struct Tally {
     levels: u64,
     parts: u64,
     pushes: u64,
+    asleep: u64,
     overlap: f64,
 }
 
@@ -119,6 +127,7 @@ impl RigidSystem {
         tally.levels = report.levels;
         tally.parts += report.substeps;
         tally.pushes += report.pushes;
+        tally.asleep = report.asleep;
         tally.overlap = tally.overlap.max(report.overlap);
     }
 
@@ -231,8 +240,8 @@ impl System for RigidSystem {
         for (name, load) in self.loads(gravity) {
             frame.stats.insert(format!("{name}.{LOAD}"), load);
         }
-        let Tally { contacts, impacts, levels, parts, pushes, overlap, .. } = self.state.tally;
-        let counts = [contacts, impacts, levels, parts, pushes].map(|c| c as f64);
+        let Tally { contacts, impacts, levels, parts, pushes, asleep, overlap, .. } = self.state.tally;
+        let counts = [contacts, impacts, levels, parts, pushes, asleep].map(|c| c as f64);
         for (what, value) in STATISTICS.iter().zip(counts.into_iter().chain([overlap])) {
             frame.stats.insert((*what).to_owned(), value);
         }

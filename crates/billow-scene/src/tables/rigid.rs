@@ -104,6 +104,8 @@ table! {
         turn: Option<f64> => unit("rad"), range(0.01, 3.0);
         /// Most parts a step is divided into.
         parts: Option<u32> => range(1.0, 1e3);
+        /// Time a group of touching bodies must have been still before it is left to sleep; 0 keeps all awake.
+        sleep: f64 = 0.0 => unit("s"), range(0.0, 1e6);
         /// How the signed distance of bodies that are not convex is stored.
         storage: PhiStorage = PhiStorage::Auto;
     }

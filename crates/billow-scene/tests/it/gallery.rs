@@ -20,7 +20,7 @@ fn shortened(name: &str) -> (u32, &'static [&'static str]) {
         "rings" | "rings-500" => (20, &["body.ring.array.most=60"]),
         "bones" => (12, &["body.bone.array.count=[2, 2, 2]", "mesh.bone.segments=24", "mesh.bone.bands=8"]),
         "silo" => (6, &["body.high.array.count=[3, 3, 12]", "body.middle.array.count=[3, 3, 6]"]),
-        "dominoes" => (12, &[]),
+        "dominoes" | "cups" | "wall" => (10, &[]),
         "mesh-figurine" => (1, &["mesh.figure.detail=60"]),
         name if name.starts_with("mesh-") => (1, &[]),
         _ => (30, &[]),

@@ -202,6 +202,54 @@ fn arrays_share_their_shape_and_have_names_and_colours() {
 }
 
 #[test]
+fn a_floor_bears_the_weight_of_what_sleeps_on_it_and_shells_are_bodies_too() {
+    let text = r#"
+        [simulation]
+        frames = 24
+        [rigid_solver]
+        sleep = 0.2
+        [mesh.floor]
+        shape = "plane"
+        [mesh.box]
+        shape = "box"
+        [mesh.bowl]
+        shape = "cup"
+        open = true
+        bottom_radius = 0.3
+        top_radius = 0.5
+        height = 0.3
+        segments = 16
+        [material.dull]
+        restitution = 0
+        thickness = 0.01
+        [body.floor]
+        mesh = "floor"
+        material = "dull"
+        collision = "ground"
+        [body.box]
+        mesh = "box"
+        material = "dull"
+        motion = "rigid"
+        mass = 20
+        position = [0, 0, 0.5]
+        [body.bowl]
+        mesh = "bowl"
+        material = "dull"
+        motion = "rigid"
+        mass = 5
+        position = [2, 0, 0.02]
+    "#;
+    let dir = tempfile::tempdir().unwrap();
+    run_in(&scene(text), dir.path(), 2).unwrap();
+    let verdict = judged(dir.path());
+    assert!(verdict.passed(), "{verdict:#?}");
+    let last = frames(dir.path()).pop().unwrap();
+    let weight = 25.0 * 9.80665;
+    assert!((last.stats["floor.load"] / weight - 1.0).abs() < 0.02, "{:?}", last.stats);
+    assert_eq!(last.stats["rigid-asleep"], 2.0, "{:?}", last.stats);
+}
+
+#[test]
 fn mistakes_are_named_with_their_place() {
     const BOX: &str = "[mesh.box]\nshape = \"box\"\n[body.a]\nmesh = \"box\"\nmotion = \"rigid\"\n";
     let cases = [

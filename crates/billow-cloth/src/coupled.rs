@@ -60,7 +60,7 @@ impl Coupled {
             if k % REFRESH == 0 {
                 let ahead = h * f64::from(REFRESH.min(steps - k));
                 stages.time("linearise", || {
-                    external(model, config, (x, v), faces, outer);
+                    external(model, config, (x, v), ahead, faces, outer);
                     hinges.linearise(model, x);
                     par::fill(moved, |_| Vec3::ZERO);
                 });
@@ -84,6 +84,13 @@ impl Coupled {
         stages.time("push-out", || pipeline.push_out(x));
         objects.active()
     }
+
+    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x`.
+    pub(crate) fn limit(&mut self, sweeps: u32, x: &mut [Vec3]) {
+        if let Some((links, _)) = &mut self.elements {
+            (0..sweeps).for_each(|_| links.limit(x));
+        }
+    }
 }
 
 /// Gravity, air and the drag of a preroll, per mass [m/s²]; nothing on scripted nodes.
@@ -91,12 +98,13 @@ fn external(
     model: &Model,
     config: &Config,
     (x, v): (&[Vec3], &[Vec3]),
+    ahead: f64,
     faces: &mut Vec<Vec3>,
     a: &mut Vec<Vec3>,
 ) {
     a.clear();
     a.resize(x.len(), Vec3::ZERO);
-    air::add_forces(model, x, v, faces, a);
+    air::add_forces(model, (x, v), ahead, faces, a);
     par::for_each_mut(a, |i, a| {
         let weight = model.inverse_masses[i];
         *a = if weight > 0.0 { *a * weight + model.gravity - v[i] * config.drag } else { Vec3::ZERO };

@@ -48,7 +48,7 @@ impl Forces {
             altitude.linearise(x, &mut self.altitude);
             altitude.add_elastic(&self.altitude, &mut self.elastic);
         }
-        crate::air::add_forces(model, x, v, &mut self.faces, &mut self.elastic);
+        crate::air::add_forces(model, (x, v), model.air_step, &mut self.faces, &mut self.elastic);
     }
 
     /// `y += (stiffness ∂f/∂x + damping ∂f/∂v) v` for all internal forces.

@@ -105,6 +105,23 @@ impl Links {
             *vb -= link.unit * (change * link.weights[1]);
         });
     }
+
+    /// One sweep over the positions `x`: springs beyond their limits are set on them.
+    pub(crate) fn limit(&mut self, x: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, x, |link, _, [xa, xb]| {
+            let along = *xb - *xa;
+            let length2 = along.length_squared();
+            if length2 > link.longest * link.longest
+                || length2 < link.shortest * link.shortest && length2 > 0.0
+            {
+                let length = length2.sqrt();
+                let excess = length - length.clamp(link.shortest, link.longest);
+                let shift = along * (excess / (length * (link.weights[0] + link.weights[1])));
+                *xa += shift * link.weights[0];
+                *xb -= shift * link.weights[1];
+            }
+        });
+    }
 }
 
 impl Link {

@@ -126,8 +126,6 @@ pub struct Model {
     pub(crate) offsets: Vec<f64>,
     pub(crate) frictions: Vec<f64>,
     pub(crate) air_coefficients: Vec<f64>,
-    /// Mass per area of each triangle [kg/m²].
-    pub(crate) area_densities: Vec<f64>,
     /// Length of the coming step, over which drag must not overshoot [s].
     pub(crate) air_step: f64,
     pub(crate) solids: Vec<Solid>,
@@ -258,7 +256,6 @@ struct Build {
     thickness: Vec<f64>,
     friction: Vec<f64>,
     air: Vec<f64>,
-    density: Vec<f64>,
     garments: usize,
     triangle_count: usize,
 }
@@ -289,7 +286,6 @@ impl Build {
         self.thickness.push(material.thickness);
         self.friction.push(material.friction);
         self.air.push(material.air);
-        self.density.push(material.density);
         self.add_springs(garment, &topology, first);
         if material.altitude > 0.0 {
             self.add_altitudes(garment, first);
@@ -355,7 +351,6 @@ impl Build {
         self.thickness.push(obstacle.thickness);
         self.friction.push(obstacle.friction);
         self.air.push(0.0);
-        self.density.push(1.0);
     }
 
     fn finish(self, setup: Setup) -> Result<Model, GeomError> {
@@ -398,7 +393,6 @@ impl Build {
             offsets: per_node(&self.thickness).iter().map(|h| 0.5 * h).collect(),
             frictions: per_node(&self.friction),
             air_coefficients: per_triangle(&self.air),
-            area_densities: per_triangle(&self.density),
             air_step: 0.0,
             initial: crate::State { time: 0.0, x: self.x, v: self.v },
             parts: self.parts,

@@ -11,6 +11,9 @@ use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 use std::fmt;
 
+/// How often collisions and strain limits answer each other.
+const LIMIT_ROUNDS: u32 = 4;
+
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -111,6 +114,7 @@ fn coupled_step(
     for attempt in 0.. {
         let span = Span { model, config, time: state.time, dt };
         report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
+        stages.time("limits", || coupled.limit(config.strain_sweeps, x_bar));
         finite(model, "dynamics", x_bar)?;
         par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
         stages.count("attempts", 1);
@@ -122,7 +126,17 @@ fn coupled_step(
 
     // Collisions and impact zones correct the mean velocity; what they change belongs to the final one too.
     par::for_each_mut(v_bar, |i, v| *v -= v_mid[i]);
-    stages.time("collisions", || pipeline.collide(v_mid)).map_err(StepError::Unresolved)?;
+    for round in 1.. {
+        let collisions =
+            stages.time("collisions", || pipeline.collide(v_mid)).map_err(StepError::Unresolved)?;
+        if collisions == 0 || round == LIMIT_ROUNDS {
+            break;
+        }
+        // What was pushed away drags its surroundings along.
+        par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
+        stages.time("limits", || coupled.limit(config.strain_sweeps, x_bar));
+        par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
+    }
     par::for_each_mut(v_bar, |i, v| *v += v_mid[i]);
 
     // Final positions, exactly those the pipeline approved.

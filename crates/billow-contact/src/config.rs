@@ -48,7 +48,7 @@ impl Default for Config {
             repulsion_passes: 4,
             update: Update::Sequential,
             separation: 1e-3,
-            collision_rounds: 5,
+            collision_rounds: 30,
             zone_motion: ZoneMotion::RigidExact,
         }
     }

@@ -215,8 +215,13 @@ impl Pipeline<'_> {
         self.report.watched = watches.len() as u64;
     }
 
-    /// Rounds of impulses, then growing impact zones, until no trajectory collides.
-    pub fn collide(&mut self, v: &mut [Vec3]) -> Result<(), Unresolved> {
+    /// Rounds of impulses, then growing impact zones, until no trajectory collides. Says how many collisions there were;
+    /// may be called again after velocities changed.
+    ///
+    /// # Errors
+    /// If scripted nodes are driven through something.
+    pub fn collide(&mut self, v: &mut [Vec3]) -> Result<u64, Unresolved> {
+        let before = self.report.collisions;
         let mut moved: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
         for round in 1.. {
             self.round += 1;
@@ -225,7 +230,7 @@ impl Pipeline<'_> {
             if collisions.is_empty() {
                 break;
             }
-            self.report.rounds = round;
+            self.report.rounds = self.report.rounds.max(round);
             self.report.collisions += collisions.len() as u64;
             moved = if round <= self.config.collision_rounds {
                 self.push_apart(&collisions, v)
@@ -234,7 +239,7 @@ impl Pipeline<'_> {
             };
         }
         self.report.zones = self.work.zones.sizes();
-        Ok(())
+        Ok(self.report.collisions - before)
     }
 
     /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.

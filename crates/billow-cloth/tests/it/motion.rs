@@ -1,7 +1,7 @@
 //! How cloth falls, slides and keeps its momentum.
 
 use crate::support::{GRAVITY, garment, model, momentum, run, sheet};
-use billow_cloth::{Config, Integrator, Material, Solid};
+use billow_cloth::{Air, Config, Integrator, Material, Solid};
 use billow_geom::audit;
 use billow_levelset::{Ball, HalfSpace};
 use billow_num::{Vec3, par};
@@ -107,4 +107,20 @@ fn a_draped_sheet_never_crosses_itself_and_is_the_same_for_any_number_of_threads
         one.x.iter().any(|x| x.z < -0.3) && one.x.iter().any(|x| x.z > -0.03),
         "draped, not fallen through"
     );
+}
+
+#[test]
+fn a_falling_sheet_reaches_the_speed_at_which_drag_carries_it() {
+    // ½ ρ C A v² = m g for a flat sheet that faces its fall.
+    let material = Material { density: 0.1, ..Material::default() };
+    let mut model = model(vec![garment(sheet(0.5, 6), material)], Vec::new(), GRAVITY);
+    model.air = Air { density: 1.2, wind: Vec3::ZERO };
+    model.set_step(1.0 / 192.0);
+    let mut state = model.initial_state();
+    run(&model, &mut state, &Config::default(), 1.0 / 192.0, 400);
+    let expected = (2.0 * material.density * 9.81 / (1.2 * material.air)).sqrt();
+    for v in &state.v {
+        assert!((v.z + expected).abs() < 0.01 * expected, "{v} {expected}");
+        assert!(v.x.hypot(v.y) < 1e-3, "{v}");
+    }
 }

@@ -40,6 +40,11 @@ impl Memory {
         self.0.extend(old);
     }
 
+    fn of(&self, pair: [u32; 2]) -> Option<Arc<Candidates>> {
+        let at = self.0.binary_search_by_key(&pair, |m| m.0).ok()?;
+        Some(self.0[at].1.clone())
+    }
+
     /// Forgets all pairs but those in `pairs`, which ascend.
     pub(crate) fn forget_but(&mut self, pairs: &[[u32; 2]]) {
         let mut next = pairs.iter().peekable();
@@ -85,8 +90,8 @@ impl Search<'_> {
         self.config.margin * a.depth.min(b.depth) + a.skin + b.skin
     }
 
-    /// Pairs of bodies whose ways overlap, and the boxes around the ways.
-    pub(crate) fn pairs(&self, predicted: &[Pose], live: &[bool], out: &mut Vec<[u32; 2]>) -> Vec<Aabb> {
+    /// Pairs of bodies whose ways overlap.
+    pub(crate) fn pairs(&self, predicted: &[Pose], live: &[bool], out: &mut Vec<[u32; 2]>) {
         let boxes: Vec<Aabb> = par::map(predicted.len(), |i| {
             let shape = self.model.geometry(i);
             let margin = self.config.margin * shape.depth + shape.skin;
@@ -94,31 +99,57 @@ impl Search<'_> {
             now.union(shape.bounds_at(&predicted[i])).inflated(margin)
         });
         broad::pairs(&boxes, live, out);
-        boxes
     }
 
     /// Bound of the speed at which points of two bodies approach [m/s].
     ///
-    /// They meet where their boxes overlap: the relative velocity at the middle of that region, and how much it
-    /// varies within.
-    fn speed(&self, motions: &[Motion], boxes: &[Aabb], pair: [u32; 2]) -> f64 {
+    /// They meet where the balls around them overlap: the relative velocity at the middle of that lens, and how much
+    /// it varies within. Boxes would be tighter at times, but depend on the axes.
+    fn speed(&self, motions: &[Motion], pair: [u32; 2]) -> f64 {
         let [a, b] = pair.map(|i| i as usize);
         let still = |i: usize| if self.model.geometry(i).ball > 0.0 { Vec3::ZERO } else { motions[i].w };
         let (wa, wb) = (still(a), still(b));
-        let low = boxes[a].min.max(boxes[b].min);
-        let high = boxes[a].max.min(boxes[b].max);
-        let middle = 0.5 * (low + high);
+        let [xa, xb] = [a, b].map(|i| self.state.bodies[i].pose.position);
+        let [ra, rb] = [a, b].map(|i| self.model.geometry(i).radius);
+        let d = xa.distance(xb);
+        // How far from a the plane of the lens is; the lens is all of a ball whose centre lies beyond it.
+        let x = 0.5 * (d + (ra * ra - rb * rb) / d);
+        let (middle, half) = if x.is_nan() || x <= 0.0 {
+            if ra < rb { (xa, ra) } else { (xb, rb) }
+        } else if x >= d {
+            (xb, rb)
+        } else {
+            (xa + (xb - xa) * (x / d), (ra * ra - x * x).max(0.0).sqrt())
+        };
         let at = |i: usize, w: Vec3| motions[i].v + w.cross(middle - self.state.bodies[i].pose.position);
-        (at(a, wa) - at(b, wb)).length() + (wa - wb).length() * 0.5 * (high - low).length()
+        (at(a, wa) - at(b, wb)).length() + (wa - wb).length() * half
     }
 
-    /// How many strides the fastest of the pairs makes in the step.
-    pub(crate) fn strides(&self, motions: &[Motion], boxes: &[Aabb], pairs: &[[u32; 2]]) -> f64 {
-        let of = |pair: &[u32; 2]| {
-            let [a, b] = pair.map(|i| self.model.geometry(i as usize).depth);
-            self.speed(motions, boxes, *pair) * self.dt / (self.config.stride * a.min(b))
+    /// How many times too far a pair moves past each other, or one of the two turns, in the step.
+    pub(crate) fn haste(&self, motions: &[Motion], pair: [u32; 2]) -> f64 {
+        let [a, b] = pair.map(|i| self.model.geometry(i as usize).depth);
+        let strides = self.speed(motions, pair) * self.dt / (self.config.stride * a.min(b));
+        let turn = |i: usize| {
+            let turns = motions[i].inverse_mass > 0.0 && self.model.geometry(i).ball == 0.0;
+            if turns { motions[i].w.length() * self.dt / self.config.turn } else { 0.0 }
         };
-        pairs.iter().map(of).fold(0.0, f64::max)
+        strides.max(turn(pair[0] as usize)).max(turn(pair[1] as usize))
+    }
+
+    /// Haste of the hastiest pair that may meet within the step, at least one.
+    pub(crate) fn hastiest(&self, motions: &[Motion], pairs: &[[u32; 2]], memory: &Memory) -> f64 {
+        let mut hasty: Vec<(f64, [u32; 2])> =
+            pairs.iter().map(|p| (self.haste(motions, *p), *p)).filter(|h| h.0 > 1.0).collect();
+        hasty.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+        let mut scratch = Scratch::default();
+        let mut meet = |pair: [u32; 2]| {
+            let [a, b] = pair.map(|i| i as usize);
+            let shapes = [self.model.geometry(a), self.model.geometry(b)];
+            let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
+            let reach = self.margin(pair[0], pair[1]) + self.speed(motions, pair) * self.dt;
+            !touches(&meeting(shapes, now, now, (reach, 0.0)), &mut memory.of(pair), &mut scratch).is_empty()
+        };
+        hasty.iter().find(|h| meet(h.1)).map_or(1.0, |h| h.0)
     }
 
     /// Contacts of the given pairs, in their order. `memory` holds the candidates of earlier searches by pair, in
@@ -126,7 +157,7 @@ impl Search<'_> {
     pub(crate) fn contacts(
         &self,
         motions: &[Motion],
-        (predicted, boxes): (&[Pose], &[Aabb]),
+        predicted: &[Pose],
         pairs: &[[u32; 2]],
         memory: &mut Memory,
     ) -> Vec<Found> {
@@ -140,12 +171,7 @@ impl Search<'_> {
                 for pair in mine {
                     at += old[at..].iter().take_while(|m| m.0 < *pair).count();
                     let mut known = old.get(at).filter(|m| m.0 == *pair).map(|m| m.1.clone());
-                    self.contacts_of(
-                        (motions, predicted, boxes),
-                        *pair,
-                        (&mut known, &mut scratch),
-                        &mut found,
-                    );
+                    self.contacts_of((motions, predicted), *pair, (&mut known, &mut scratch), &mut found);
                     kept.extend(known.map(|k| (*pair, k)));
                 }
                 out.push((found, kept));
@@ -162,7 +188,7 @@ impl Search<'_> {
 
     fn contacts_of(
         &self,
-        (motions, predicted, boxes): (&[Motion], &[Pose], &[Aabb]),
+        (motions, predicted): (&[Motion], &[Pose]),
         pair: [u32; 2],
         (known, scratch): (&mut Option<Arc<Candidates>>, &mut Scratch),
         out: &mut Vec<Found>,
@@ -170,7 +196,7 @@ impl Search<'_> {
         let [a, b] = pair.map(|i| i as usize);
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
-        let speed = self.speed(motions, boxes, pair);
+        let speed = self.speed(motions, pair);
         let stride = self.config.stride * shapes[0].depth.min(shapes[1].depth);
         let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
         let mut poses = now;
@@ -218,7 +244,6 @@ pub(crate) struct Pairwise<'a> {
     pub(crate) pairs: Vec<[u32; 2]>,
     trial: Vec<Motion>,
     predicted: Vec<Pose>,
-    boxes: Vec<Aabb>,
     scratch: Scratch,
 }
 
@@ -228,8 +253,8 @@ impl<'a> Search<'a> {
         let (mut trial, mut predicted, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
         crate::persistent::kicked(self, kick, motions, &mut trial);
         self.predict(&trial, &mut predicted);
-        let boxes = self.pairs(&predicted, live, &mut pairs);
-        Pairwise { search: self, pairs, trial, predicted, boxes, scratch: Scratch::default() }
+        self.pairs(&predicted, live, &mut pairs);
+        Pairwise { search: self, pairs, trial, predicted, scratch: Scratch::default() }
     }
 }
 
@@ -244,7 +269,7 @@ impl Pairwise<'_> {
             self.predicted[i] = self.search.pose_at(&self.trial, i, self.search.dt);
         }
         let mut found = Vec::new();
-        let at = (self.trial.as_slice(), self.predicted.as_slice(), self.boxes.as_slice());
+        let at = (self.trial.as_slice(), self.predicted.as_slice());
         self.search.contacts_of(at, pair, (&mut None, &mut self.scratch), &mut found);
         found
     }

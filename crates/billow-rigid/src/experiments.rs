@@ -1,11 +1,11 @@
-//! The documents' experiments as ready models: inclines, stacks, billiards, the see-saw, rings on poles.
+//! The documents' experiments as ready models: inclines, stacks, billiards, the see-saw, rings on poles, bones.
 //!
 //! Tests, benchmarks and the gallery build on the same definitions, so that their figures compare.
 
 use crate::{Body, Drive, Geometry, Model, RigidError, Settings, Surface};
 use billow_geom::TriMesh;
 use billow_geom::mass::Matter;
-use billow_geom::shapes::{cuboid, cylinder, torus};
+use billow_geom::shapes::{Bone, Funnel, cuboid, cylinder, torus};
 use billow_num::rng::Stream;
 use billow_num::{Pose, Quat, Vec3};
 use std::sync::Arc;
@@ -205,7 +205,8 @@ pub fn seesaw() -> Result<Model, RigidError> {
     b.model()
 }
 
-/// `n` rings of 320 triangles above 25 poles ([Gue06] fig. 2.1). Bodies: ground, 25 poles, then the rings.
+/// `n` rings of 320 triangles above 25 poles ([Gue06] fig. 2.1), with more poles and a wider crowd above 1024 of them.
+/// Bodies: ground, poles, then the rings from [`rings_from`].
 ///
 /// # Errors
 /// Never.
@@ -213,18 +214,20 @@ pub fn rings(n: usize) -> Result<Model, RigidError> {
     let mut b = Builder::default();
     b.ground(Surface::default())?;
     let pole = b.mesh(&cylinder(0.1, 3.0, 22, 19, true)?)?;
-    for i in 0..5 {
-        for j in 0..5 {
-            let at = Vec3::new((f64::from(i) - 2.0) * 1.2, (f64::from(j) - 2.0) * 1.2, 1.5);
+    let (side, poles) = crowd(n);
+    for i in 0..poles {
+        for j in 0..poles {
+            let middle = 0.5 * (poles as f64 - 1.0);
+            let at = Vec3::new((i as f64 - middle) * 1.2, (j as f64 - middle) * 1.2, 1.5);
             b.body("pole", pole, at).drive = Drive::Static;
         }
     }
     let ring = b.mesh(&torus(RING.0, RING.1, 16, 10)?)?;
-    let side = 8;
+    let middle = 0.5 * (side as f64 - 1.0);
     for k in 0..n {
         let mut draw = Stream::new(7, 0).at(k as u64);
         let (layer, i, j) = (k / (side * side), k / side % side, k % side);
-        let cell = Vec3::new(i as f64 - 3.5, j as f64 - 3.5, layer as f64) * 0.86;
+        let cell = Vec3::new(i as f64 - middle, j as f64 - middle, layer as f64) * 0.86;
         let shake = Vec3::new(draw.range(-0.02, 0.02), draw.range(-0.02, 0.02), draw.range(-0.02, 0.02));
         let body = b.body("ring", ring, Vec3::new(0.0, 0.0, 3.6) + cell + shake);
         let q = Quat::from_xyzw(draw.normal(), draw.normal(), draw.normal(), draw.normal());
@@ -235,5 +238,55 @@ pub fn rings(n: usize) -> Result<Model, RigidError> {
 
 /// Radius of the rings' centre line and of their tube [m].
 pub const RING: (f64, f64) = (0.3, 0.1);
-/// Bodies before the first ring of [`rings`].
+/// Bodies before the first ring of [`rings`] for up to 1024 rings.
 pub const RINGS_FROM: usize = 26;
+
+/// Bodies before the first of `n` rings of [`rings`].
+pub fn rings_from(n: usize) -> usize {
+    1 + crowd(n).1.pow(2)
+}
+
+/// Rings and poles along a side: layers of 64 up to sixteen of them, then wider ones.
+fn crowd(n: usize) -> (usize, usize) {
+    let side = (n as f64 / 16.0).sqrt().ceil().max(8.0);
+    (side as usize, (5.0 * side / 8.0).round() as usize)
+}
+
+/// `n` bones of 5600 triangles above a funnel. Bodies: ground, funnel, then the bones.
+///
+/// # Errors
+/// Never.
+pub fn bones(n: usize) -> Result<Model, RigidError> {
+    let mut b = Builder::default();
+    b.ground(Surface { friction: 0.4, ..Surface::default() })?;
+    let funnel = Funnel {
+        spout_radius: 0.75,
+        rim_radius: 2.6,
+        spout_length: 0.4,
+        cone_height: 1.7,
+        thickness: 0.12,
+        segments: 48,
+    };
+    let settings = Settings { spacing: 0.025, ..Settings::default() };
+    let shape = b.shape(Geometry::solid(&funnel.mesh()?, &settings)?);
+    let body = b.body("funnel", shape, Vec3::new(0.0, 0.0, 1.8));
+    (body.drive, body.surface.friction) = (Drive::Static, 0.2);
+    let bone = Bone {
+        length: 0.42,
+        shaft_radius: 0.05,
+        knob_radius: 0.085,
+        knob_offset: 0.065,
+        segments: 56,
+        bands: 17,
+    };
+    let shape = b.mesh(&bone.mesh()?)?;
+    for k in 0..n {
+        let mut draw = Stream::new(11, 0).at(k as u64);
+        let cell = Vec3::new((k % 5) as f64 - 2.0, (k / 5 % 5) as f64 - 2.0, (k / 25) as f64) * 0.72;
+        let body = b.body("bone", shape, Vec3::new(0.0, 0.0, 4.6) + cell);
+        let q = Quat::from_xyzw(draw.normal(), draw.normal(), draw.normal(), draw.normal());
+        body.placement.rotation = q.normalize();
+        (body.surface.friction, body.matter) = (0.4, Matter::Density(1900.0));
+    }
+    b.model()
+}

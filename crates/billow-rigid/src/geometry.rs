@@ -49,8 +49,8 @@ impl Default for Settings {
 const DEFAULT_SAMPLES: f64 = 96.0;
 /// Largest uniform grid chosen automatically [samples].
 const UNIFORM_LIMIT: f64 = 2e6;
-/// Samples of φ kept around the surface; not a whole number, so that no sample falls on the mesh's extremes.
-const BORDER: f64 = 3.317;
+/// Samples of φ kept around the surface.
+const BORDER: f64 = 3.0;
 
 /// A shape in its body frame.
 #[derive(Clone, Debug)]

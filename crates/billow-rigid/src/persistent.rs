@@ -86,11 +86,11 @@ fn interference(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &m
     search.predict(&work.trial, &mut work.predicted);
     // Bodies that are driven may wake what they meet.
     let meets: Vec<bool> = work.live.iter().zip(&work.trial).map(|(l, m)| *l || sleep::moves(m)).collect();
-    let boxes = report.stages.time("broad", || search.pairs(&work.predicted, &meets, &mut work.pairs));
+    report.stages.time("broad", || search.pairs(&work.predicted, &meets, &mut work.pairs));
     work.pairs.retain(|p| p.iter().any(|i| search.model.is_dynamic(*i as usize)));
-    report.stages.time("detect", || {
-        search.contacts(&work.trial, (&work.predicted, &boxes), &work.pairs, &mut work.memory)
-    })
+    report
+        .stages
+        .time("detect", || search.contacts(&work.trial, &work.predicted, &work.pairs, &mut work.memory))
 }
 
 /// Adds to the velocities what gravity and remembered impulses do to them, with the impulses grown where something
@@ -346,9 +346,9 @@ fn missing_contacts(
         strays[p[0] as usize] + strays[p[1] as usize] > slack
     };
     search.predict(motions, predicted);
-    let boxes = search.pairs(predicted, live, pairs);
+    search.pairs(predicted, live, pairs);
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
-    let found = search.contacts(motions, (predicted, &boxes), &pairs, memory);
+    let found = search.contacts(motions, predicted, &pairs, memory);
     trial.clone_from(motions);
     let known = |f: &Found| {
         let size = search.model.geometry(f.contact.a as usize).depth;

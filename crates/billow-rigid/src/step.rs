@@ -2,14 +2,14 @@
 
 use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
-use crate::detect::{Memory, Search};
+use crate::detect::{Found, Memory, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::model::Model;
 use crate::state::{Carried, State};
 use crate::{document, motion, persistent, push, sleep};
-use billow_num::Pose;
 use billow_num::stages::Stages;
+use billow_num::{Pose, Vec3};
 
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]
@@ -78,6 +78,7 @@ pub fn step(
         part(model, &mut next, work, config, dt / parts as f64, &mut report);
         finite(model, &next)?;
     }
+    report.stages.time("clear", || clear_up(model, &mut next, work, config, dt / parts as f64));
     sleep::watch(model, &mut next, &work.live, dt);
     report.asleep = (0..model.len()).filter(|i| model.is_dynamic(*i) && !work.live[*i]).count() as u64;
     next.time = state.time + dt;
@@ -122,6 +123,40 @@ fn part(
     report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
 }
 
+/// Looks once more at pairs that moved far in the last part of length `dt` and pushes them apart where they are: what
+/// turns while it slides past another body can end deeper than contacts found before the motion tell.
+fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Config, dt: f64) {
+    if config.push_sweeps == 0 {
+        return;
+    }
+    for _ in 0..CLEARINGS {
+        let contacts = {
+            let search = Search { model, state, config, dt };
+            let far = |p: &[u32; 2]| search.haste(&work.motions, *p) > FAR;
+            let pairs: Vec<[u32; 2]> = work.pairs.iter().copied().filter(far).collect();
+            let still = |m: &Motion| Motion { v: Vec3::ZERO, w: Vec3::ZERO, ..*m };
+            work.trial = work.motions.iter().map(still).collect();
+            work.predicted = state.bodies.iter().map(|b| b.pose).collect();
+            let depth = |i: u32| model.geometry(i as usize).depth;
+            let deep = |f: &&Found| f.gap < -DEEP * depth(f.contact.a).min(depth(f.contact.b));
+            let found = search.contacts(&work.trial, &work.predicted, &pairs, &mut work.memory);
+            found.iter().filter(deep).map(|f| f.contact).collect::<Vec<_>>()
+        };
+        if contacts.is_empty() {
+            break;
+        }
+        let order = persistent::level_order(&work.levels, &contacts);
+        push::push_apart(model, state, &contacts, (&work.levels, &order), &work.live, config.push_sweeps);
+    }
+}
+
+/// Times that pairs are looked at again after a step.
+const CLEARINGS: u32 = 2;
+/// Haste from which a pair is looked at again.
+const FAR: f64 = 0.1;
+/// Overlap from which it is pushed apart again, as a part of the thinner body's half thickness.
+const DEEP: f64 = 5e-3;
+
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
     let search = Search { model, state, config, dt };
@@ -129,16 +164,9 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     let mut motions = Vec::new();
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
-    let boxes = search.pairs(&work.predicted, &work.live, &mut work.pairs);
-    let fastest = work
-        .pairs
-        .iter()
-        .flatten()
-        .filter(|i| model.is_dynamic(**i as usize) && model.geometry(**i as usize).ball == 0.0)
-        .map(|i| motions[*i as usize].w.length())
-        .fold(0.0, f64::max);
+    search.pairs(&work.predicted, &work.live, &mut work.pairs);
     work.memory.forget_but(&work.pairs);
-    let parts = (fastest * dt / config.turn).max(search.strides(&motions, &boxes, &work.pairs)).ceil();
+    let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }
 

@@ -1,12 +1,12 @@
-//! `cargo xtask bench rigid`: rings on poles, time and overlap in one table, ours beside Rapier.
+//! `cargo xtask bench rigid`: rings on poles and bones in a funnel, time and overlap in one table, ours beside Rapier.
 //!
 //! Both engines run the same bodies for the same time, sleeping off, and both are judged by the same meter on exact
-//! meshes. Rapier gets its best form: sixteen exact convex pieces per ring, made by hand, at 96 Hz with four
-//! solver iterations. Time is that of the steps alone, per frame of 1/24 s.
+//! meshes. Rapier gets its best form: sixteen exact convex pieces per ring and five approximate hulls per bone, made by
+//! hand, at 96 Hz with four solver iterations. Time is that of the steps alone, per frame of 1/24 s.
 
-use billow::num::Pose;
-use billow::rigid::experiments::rings;
-use billow::rigid::meter::Meter;
+use billow::num::{Pose, Vec3};
+use billow::rigid::experiments::{RING, bones, rings, rings_from};
+use billow::rigid::meter::{Circle, Meter, linked};
 use billow::rigid::{Config, Model, State, Workspace, step};
 use std::time::Instant;
 
@@ -18,47 +18,86 @@ struct Outcome {
     name: String,
     frames: Vec<f64>,
     overlaps: Vec<f64>,
+    linked: usize,
 }
 
 impl Outcome {
-    fn print(&self) {
+    fn print(&self, title: &str) {
         let mean = |x: &[f64]| x.iter().fold(0.0, |sum, v| sum + v) / x.len().max(1) as f64;
         let most = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
         println!(
-            "{:<28} {:>9.4} {:>9.4} {:>12.3} {:>12.3} {:>8}",
-            self.name,
+            "{:<42} {:>9.4} {:>9.4} {:>12.3} {:>12.3} {:>8} {:>7}",
+            format!("{title}: {}", self.name),
             mean(&self.frames),
             most(&self.frames),
             1e3 * most(&self.overlaps),
             1e3 * mean(&self.overlaps),
-            self.overlaps.len()
+            self.overlaps.len(),
+            self.linked
         );
     }
 }
 
-/// Runs the benchmark: `[RINGS [SECONDS]]`.
+/// Runs the benchmark: `[rings|bones COUNT SECONDS]…`; without arguments the whole table.
 pub(crate) fn run(args: &[&str]) -> Result<(), String> {
-    let number = |k: usize, default: f64| {
-        args.get(k).map_or(Ok(default), |text| text.parse().map_err(|_| format!("`{text}` is not a number")))
+    const ALL: [&str; 15] = [
+        "rings", "500", "5", "rings", "1000", "5", "rings", "1000", "1.25", "rings", "10000", "1.25",
+        "bones", "500", "5",
+    ];
+    let args = if args.is_empty() { &ALL } else { args };
+    println!(
+        "{HZ} Hz, {} threads, sleeping off, overlaps at the end of every frame",
+        billow::num::par::threads()
+    );
+    println!(
+        "{:<42} {:>9} {:>9} {:>12} {:>12} {:>8} {:>7}",
+        "", "s/frame", "worst", "overlap mm", "mean mm", "pairs", "linked"
+    );
+    for row in args.chunks(3) {
+        let [scene, count, seconds] = row else {
+            return Err("a row is `rings` or `bones`, a count and seconds".into());
+        };
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"));
+        run_row(scene, number(count)? as usize, number(seconds)?)?;
+    }
+    Ok(())
+}
+
+/// One scene in both engines.
+fn run_row(scene: &str, count: usize, seconds: f64) -> Result<(), String> {
+    let model = match scene {
+        "rings" => rings(count),
+        "bones" => bones(count),
+        other => return Err(format!("`{other}` is no scene of this benchmark; use rings or bones")),
     };
-    let (count, seconds) = (number(0, 1000.0)? as usize, number(1, 5.0)?);
-    let model = rings(count).map_err(|e| e.to_string())?;
+    let model = model.map_err(|e| e.to_string())?;
     let meter = Meter::new(&model);
     let frames = (24.0 * seconds).round() as usize;
-    println!("{count} rings, {seconds} s, {HZ} Hz, {} threads, sleeping off", billow::num::par::threads());
-    println!(
-        "{:<28} {:>9} {:>9} {:>12} {:>12} {:>8}",
-        "", "s/frame", "worst", "overlap mm", "mean mm", "pairs"
-    );
-    ours(&model, &meter, frames)?.print();
-    match rapier(&model, &meter, frames) {
-        Some(outcome) => outcome.print(),
+    let from = (scene == "rings").then(|| rings_from(count));
+    let title = format!("{scene} {count}, {seconds} s");
+    ours(&model, &meter, (frames, from))?.print(&title);
+    match rapier(&model, &meter, (frames, from)) {
+        Some(outcome) => outcome.print(&title),
         None => println!("rapier: not built in (use --features rapier)"),
     }
     Ok(())
 }
 
-fn ours(model: &Model, meter: &Meter, frames: usize) -> Result<Outcome, String> {
+/// Pairs of rings that are linked; `from` is the number of the first.
+fn links(model: &Model, state: &State, from: Option<usize>) -> usize {
+    let Some(from) = from else { return 0 };
+    let circle = |i: usize| {
+        let pose = model.placement(state, i);
+        Circle { centre: pose.position, normal: pose.vector(Vec3::Z), radius: RING.0 }
+    };
+    let circles: Vec<Circle> = (from..model.len()).map(circle).collect();
+    let near = |a: &Circle, b: &Circle| a.centre.distance_squared(b.centre) < 4.0 * RING.0 * RING.0;
+    let of =
+        |i: usize| circles[..i].iter().filter(|b| near(&circles[i], b) && linked(&circles[i], b)).count();
+    (0..circles.len()).map(of).sum()
+}
+
+fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) -> Result<Outcome, String> {
     let (mut state, mut work) = (model.start(), Workspace::default());
     let config = Config::default();
     let mut failure = None;
@@ -74,12 +113,13 @@ fn ours(model: &Model, meter: &Meter, frames: usize) -> Result<Outcome, String> 
         spent
     });
     outcome.name = "billow, raw triangles".into();
+    outcome.linked = links(model, &state, from);
     failure.map_or(Ok(outcome), Err)
 }
 
 /// Steps through all frames; every frame's last step is measured.
 fn drive(name: &str, frames: usize, mut step: impl FnMut(Option<&mut Vec<f64>>) -> f64) -> Outcome {
-    let mut outcome = Outcome { name: name.into(), frames: Vec::new(), overlaps: Vec::new() };
+    let mut outcome = Outcome { name: name.into(), frames: Vec::new(), overlaps: Vec::new(), linked: 0 };
     for _ in 0..frames {
         let mut spent = 0.0;
         for k in 0..FRAME {
@@ -101,13 +141,13 @@ fn placed(model: &Model, placements: &[Pose]) -> State {
 }
 
 #[cfg(not(feature = "rapier"))]
-fn rapier(_: &Model, _: &Meter, _: usize) -> Option<Outcome> {
+fn rapier(_: &Model, _: &Meter, _: (usize, Option<usize>)) -> Option<Outcome> {
     None
 }
 
 #[cfg(feature = "rapier")]
-fn rapier(model: &Model, meter: &Meter, frames: usize) -> Option<Outcome> {
-    use billow::num::{Pose, Quat, Vec3};
+fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) -> Option<Outcome> {
+    use billow::num::Vec3;
     use rapier3d::prelude::*;
     let float = |x: Vec3| Vector::new(x.x as f32, x.y as f32, x.z as f32);
     let mut world = PhysicsWorld::new();
@@ -127,8 +167,11 @@ fn rapier(model: &Model, meter: &Meter, frames: usize) -> Option<Outcome> {
                     model.geometry(i).mesh().positions.iter().map(|x| float(*x)).collect();
                 let made = if model.geometry(i).is_convex() {
                     SharedShape::convex_hull(&points)?
+                } else if !model.is_dynamic(i) {
+                    SharedShape::trimesh(points, model.geometry(i).mesh().triangles.clone()).ok()?
                 } else {
-                    let pieces = ring_pieces(&model.geometry(i).mesh().positions);
+                    let positions = &model.geometry(i).mesh().positions;
+                    let pieces = if from.is_some() { ring_pieces(positions) } else { bone_pieces(positions) };
                     let hull = |piece: &Vec<Vec3>| {
                         let points: Vec<Vector> = piece.iter().map(|x| float(*x)).collect();
                         SharedShape::convex_hull(&points).map(|hull| (rapier3d::math::Pose::IDENTITY, hull))
@@ -155,36 +198,69 @@ fn rapier(model: &Model, meter: &Meter, frames: usize) -> Option<Outcome> {
             .restitution(body.surface.restitution as f32);
         handles.push(world.insert(builder.pose(pose), collider).0);
     }
+    let mut last = model.start();
     let mut outcome = drive("rapier", frames, |out| {
         let start = Instant::now();
         world.step();
         let spent = start.elapsed().as_secs_f64();
         if let Some(out) = out {
-            let placements: Vec<Pose> = handles
-                .iter()
-                .enumerate()
-                .map(|(i, handle)| {
-                    let p = world.bodies[*handle].position();
-                    let (t, r) = (p.translation, p.rotation);
-                    let rotation =
-                        Quat::from_xyzw(r.x.into(), r.y.into(), r.z.into(), r.w.into()).normalize();
-                    let pose = Pose { position: Vec3::new(t.x.into(), t.y.into(), t.z.into()), rotation };
-                    model.geometry(i).frame().inverse().then(&pose)
-                })
-                .collect();
-            out.extend(meter.measure(model, &placed(model, &placements)).pairs.iter().map(|p| p.1));
+            last = placed(model, &placements(model, &world, &handles));
+            out.extend(meter.measure(model, &last).pairs.iter().map(|p| p.1));
         }
         spent
     });
-    outcome.name = "rapier 0.36, 16 pieces".into();
+    outcome.name = format!("rapier 0.36, {} hulls", if from.is_some() { 16 } else { 5 });
+    outcome.linked = links(model, &last, from);
     Some(outcome)
+}
+
+/// Where Rapier's bodies are.
+#[cfg(feature = "rapier")]
+fn placements(
+    model: &Model,
+    world: &rapier3d::prelude::PhysicsWorld,
+    handles: &[rapier3d::prelude::RigidBodyHandle],
+) -> Vec<Pose> {
+    use billow::num::Quat;
+    let place = |(i, handle): (usize, &rapier3d::prelude::RigidBodyHandle)| {
+        let p = world.bodies[*handle].position();
+        let (t, r) = (p.translation, p.rotation);
+        let rotation = Quat::from_xyzw(r.x.into(), r.y.into(), r.z.into(), r.w.into()).normalize();
+        let pose = Pose { position: Vec3::new(t.x.into(), t.y.into(), t.z.into()), rotation };
+        model.geometry(i).frame().inverse().then(&pose)
+    };
+    handles.iter().enumerate().map(place).collect()
+}
+
+/// Approximate convex pieces of a bone: its shaft and, at each end, the two knobs.
+#[cfg(feature = "rapier")]
+fn bone_pieces(positions: &[Vec3]) -> Vec<Vec<Vec3>> {
+    let bounds = billow::geom::Aabb::of_points(positions);
+    let size = bounds.size().to_array();
+    let mut axes = [0, 1, 2];
+    axes.sort_by(|a, b| size[*b].total_cmp(&size[*a]));
+    let [long, wide, _] = axes;
+    let mut pieces = vec![Vec::new(); 5];
+    for x in positions {
+        let end = x[long] / (0.5 * size[long]);
+        if end.abs() < 0.55 {
+            pieces[4].push(*x);
+        } else {
+            for side in 0..2 {
+                if (x[wide] > 0.0) == (side == 1) || x[wide].abs() < 0.1 * size[wide] {
+                    pieces[2 * usize::from(end > 0.0) + side].push(*x);
+                }
+            }
+        }
+    }
+    pieces
 }
 
 /// The convex pieces of a ring about z: its vertices, angle by angle, in neighbouring pairs.
 #[cfg(feature = "rapier")]
-fn ring_pieces(positions: &[billow::num::Vec3]) -> Vec<Vec<billow::num::Vec3>> {
+fn ring_pieces(positions: &[Vec3]) -> Vec<Vec<Vec3>> {
     const SEGMENTS: usize = 16;
-    let slot = |x: &billow::num::Vec3| {
+    let slot = |x: &Vec3| {
         let turn = x.y.atan2(x.x) / std::f64::consts::TAU * SEGMENTS as f64;
         (turn.round() as isize).rem_euclid(SEGMENTS as isize) as usize
     };

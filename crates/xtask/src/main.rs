@@ -33,7 +33,7 @@ cargo xtask COMMAND
               time cloth beside Blender's, if python3 has PyPI's bpy; or ours alone at several resolutions
   bench render [PYTHON]
               time the path tracer beside Blender's Cycles; PYTHON is an interpreter that has PyPI's bpy
-  bench rigid [RINGS [SECONDS]]
+  bench rigid [rings|bones COUNT SECONDS]...
               rings on poles, time and overlap, beside Rapier on exact convex pieces
   figure incline
               draw the ways of blocks on a slope beside theory into docs/pictures

@@ -48,7 +48,7 @@ fn a_thin_cup_lands_on_the_ground_and_rests() {
 }
 
 #[test]
-fn cups_without_walls_nest_and_stack_and_hold_a_ball() {
+fn cups_without_walls_nest_and_hold_a_ball() {
     let mut b = Builder::default();
     b.ground(Surface::default()).unwrap();
     let thickness = 5e-4;
@@ -57,7 +57,7 @@ fn cups_without_walls_nest_and_stack_and_hold_a_ball() {
             .unwrap(),
     );
     let ball = b.shape(Geometry::ball(0.01).unwrap());
-    // Three nest, a fourth stands upside down on their rim, and a ball lies in one of its own.
+    // Three nest, and a ball lies in a fourth.
     for k in 0..3 {
         b.body("cup", cup, Vec3::new(0.0, 0.0, 0.002 + 0.03 * f64::from(k)));
     }

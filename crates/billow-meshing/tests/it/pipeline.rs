@@ -101,14 +101,16 @@ fn thin_sheets_give_sound_meshes_or_are_refused() {
 fn parts_thinner_than_the_lattice_are_reported_and_whole_meshes_raise_no_alarm() {
     let ball = |x: Vec3| x.length() - 0.4;
     let report = |thickness: f64| {
-        let fin =
-            move |x: Vec3| (x.z.abs() - 0.5 * thickness).max(x.y.abs() - 0.3).max((x.x - 0.6).abs() - 0.6);
+        let fin = move |x: Vec3| {
+            ((x.z - 0.0137).abs() - 0.5 * thickness).max(x.y.abs() - 0.3).max((x.x - 0.6).abs() - 0.6)
+        };
         let finned = Formula::new(1.3, move |x: Vec3| ball(x).min(fin(x)));
         mesh(&finned, &Mesher::new(Sizing::uniform(0.1, 1))).unwrap().selection
     };
     for thickness in [0.001, 0.004, 0.008] {
         let found = report(thickness);
-        assert!(found.lost_nodes + found.unresolved > 20, "{thickness}: {found:?}");
+        // No node of the lattice lies in the fin, so only the surface gives it away.
+        assert!(found.unresolved > 20 && found.lost_nodes == 0, "{thickness}: {found:?}");
         // The place named is on the fin, not on the ball.
         assert!(found.lost_at.is_some_and(|at| at[0] > 0.4 && at[2].abs() < 0.1), "{thickness}: {found:?}");
     }

@@ -114,7 +114,11 @@ fn coupled_step(
     for attempt in 0.. {
         let span = Span { model, config, time: state.time, dt };
         report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
-        stages.time("limits", || coupled.limit(config.strain_sweeps, x_bar));
+        stages.time("limits", || {
+            v_mid.clone_from(x_bar);
+            coupled.limit(config.strain_sweeps, x_bar);
+            par::for_each_mut(v_bar, |i, v| *v += (x_bar[i] - v_mid[i]) / dt);
+        });
         finite(model, "dynamics", x_bar)?;
         par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
         stages.count("attempts", 1);

@@ -10,6 +10,7 @@ const PARTS: u64 = 1000;
 /// A bar over the frames of a run, drawn on standard error.
 pub(crate) struct Bar {
     bar: ProgressBar,
+    quiet: bool,
 }
 
 impl Bar {
@@ -22,16 +23,15 @@ impl Bar {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ "));
         bar.set_prefix(what.to_string());
         bar.enable_steady_tick(Duration::from_millis(250));
-        Self { bar }
+        Self { bar, quiet }
     }
 
-    /// Prints a line above the bar.
+    /// Prints a line above the bar, unless quiet.
     pub(crate) fn note(&self, line: &str) {
-        self.bar.suspend(|| {
-            if !self.bar.is_hidden() {
-                eprintln!("{line}");
-            }
-        });
+        // Nothing inside may ask the bar: it is locked meanwhile.
+        if !self.quiet {
+            self.bar.suspend(|| eprintln!("{line}"));
+        }
     }
 
     /// Moves the bar to item `done` of `total`.
@@ -120,5 +120,21 @@ impl Progress for Bar {
                 self.bar.set_message(format!("frame {}/{last}", frame.index));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_above_the_bar_returns() {
+        // A bar that is asked for anything while it is suspended waits for itself.
+        let (said, heard) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            Bar::new("test", false).note("a step is tried again");
+            said.send(()).ok();
+        });
+        assert!(heard.recv_timeout(Duration::from_secs(20)).is_ok());
     }
 }

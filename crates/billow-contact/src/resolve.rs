@@ -222,6 +222,7 @@ impl Pipeline<'_> {
     /// If scripted nodes are driven through something.
     pub fn collide(&mut self, v: &mut [Vec3]) -> Result<u64, Unresolved> {
         let before = self.report.collisions;
+        self.work.zones.reset(self.surface.vertex_count());
         let mut moved: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
         for round in 1.. {
             self.round += 1;

@@ -17,13 +17,29 @@ const SIZE: [u32; 2] = [960, 640];
 /// Draws dihedral angles (above, 5° a bar) and aspect ratios (below, ¼ a bar).
 pub(super) fn histogram(path: &Path, quality: &Quality) -> Result<(), Failure> {
     let mut image = Image::filled(SIZE[0], SIZE[1], [250; 3]);
-    bars(&mut image, &quality.dihedrals, 20, [64, 110, 190]);
-    bars(&mut image, &quality.aspects, SIZE[1] / 2 + 20, [190, 110, 64]);
+    let (angles, aspects) = (
+        Row { every: 6, first: 0, step: 30, top: 20 },
+        Row { every: 4, first: 1, step: 1, top: SIZE[1] / 2 + 20 },
+    );
+    bars(&mut image, &quality.dihedrals, &angles, [64, 110, 190]);
+    bars(&mut image, &quality.aspects, &aspects, [190, 110, 64]);
     Ok(write_png(path, &image)?)
 }
 
-/// One row of bars with its base at `top` plus its height; ticks below every sixth bar (30°) or fourth (1).
-fn bars(image: &mut Image, counts: &[u64], top: u32, colour: [u8; 3]) {
+/// Where a row of bars stands and what the ticks below it say.
+struct Row {
+    /// Bars from one tick to the next.
+    every: usize,
+    /// Number at the first tick, and how much more each one says.
+    first: usize,
+    step: usize,
+    /// Top of the row [pixels].
+    top: u32,
+}
+
+/// One row of bars above a line with numbered ticks.
+fn bars(image: &mut Image, counts: &[u64], row: &Row, colour: [u8; 3]) {
+    let top = row.top;
     let (height, left) = (SIZE[1] / 2 - 60, 30);
     let width = (SIZE[0] - 2 * left) / counts.len().max(1) as u32;
     let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
@@ -39,11 +55,15 @@ fn bars(image: &mut Image, counts: &[u64], top: u32, colour: [u8; 3]) {
             .ceil()
             .max(f64::from(u8::from(*count > 0)) * 2.0) as u32;
         fill(x + 1, top + height - tall, width - 2, tall, colour);
-        if k % 6 == 0 {
-            fill(x, top + height + 2, 2, 10, [60; 3]);
+        if k % row.every == 0 {
+            fill(x, top + height + 2, 2, 6, [60; 3]);
         }
     }
     fill(left, top + height, width * counts.len() as u32, 2, [60; 3]);
+    for k in (0..counts.len()).step_by(row.every) {
+        let number = (row.first + row.step * (k / row.every)).to_string();
+        image.label(&number, left + k as u32 * width, top + height + 14, 2);
+    }
 }
 
 /// Renders the half of the mesh behind a plane through its middle, inner faces in another colour, edges drawn.

@@ -40,6 +40,11 @@ impl Image {
             self.pixels[to..to + width].copy_from_slice(&other.pixels[from..from + width]);
         }
     }
+
+    /// Writes a number with its top left corner at (x, y), light on a dark strip, letters `7 scale` pixels high.
+    pub fn label(&mut self, text: &str, x: u32, y: u32, scale: u32) {
+        font::write(self, text, x, y, scale);
+    }
 }
 
 /// Writes a file aside and renames it, so that it is complete or absent.

@@ -99,7 +99,11 @@ fn no_bytes_make_the_reader_panic_hang_or_eat_memory() {
     let seconds = std::env::var("BILLOW_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(3.0);
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/scenes/broken");
     let whole = |s: &gallery::GalleryScene| s.text().replace("include = [\"stage.toml\"]", "") + s.files[1].1;
-    let mut seeds: Vec<String> = gallery::list().iter().map(whole).collect();
+    // Valid scenes that load quickly, then broken ones.
+    let gallery = gallery::list();
+    let quick = gallery.iter().filter(|s| ["clockwork", "juggle", "orrery", "tumble"].contains(&s.name));
+    let mut seeds: Vec<String> = quick.map(whole).collect();
+    let valid = seeds.len();
     let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     names.sort();
     seeds.extend(names.iter().filter_map(|p| std::fs::read_to_string(p).ok()));
@@ -108,7 +112,7 @@ fn no_bytes_make_the_reader_panic_hang_or_eat_memory() {
     let (mut rounds, mut loaded, mut slowest) = (0_u32, 0_u32, Duration::ZERO);
     while began.elapsed().as_secs_f64() < seconds {
         // Half of the time a valid scene, half of the time one that is broken already.
-        let seed = if random.below(2) == 0 { random.below(4) } else { random.below(seeds.len()) };
+        let seed = if random.below(2) == 0 { random.below(valid) } else { random.below(seeds.len()) };
         let text = mutate(&seeds[seed], &mut random);
         let start = Instant::now();
         let overrides = random.below(4) == 0;

@@ -195,7 +195,6 @@ impl Pipeline<'_> {
         });
         self.work.changed.clear();
         self.work.changed.resize(n, 0);
-        self.work.zones.reset(n);
     }
 
     /// Contacts at the start of the step and pairs to watch during it.
@@ -222,6 +221,7 @@ impl Pipeline<'_> {
     /// If scripted nodes are driven through something.
     pub fn collide(&mut self, v: &mut [Vec3]) -> Result<u64, Unresolved> {
         let before = self.report.collisions;
+        // What changed since the last call may collide within a zone, which cannot grow.
         self.work.zones.reset(self.surface.vertex_count());
         let mut moved: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
         for round in 1.. {

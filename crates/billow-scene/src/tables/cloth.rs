@@ -168,7 +168,7 @@ table! {
         /// Distance never undercut, as a part of the thickness.
         separation: f64 = 1e-3 => range(1e-6, 0.5);
         /// Rounds of collision impulses before impact zones take over.
-        collision_rounds: u32 = 5 => range(0.0, 1e3);
+        collision_rounds: u32 = 30 => range(0.0, 1e3);
         /// How the nodes of an impact zone move together.
         zones: ZoneKind = ZoneKind::Rigid;
         /// Drag that pulls every node to rest.

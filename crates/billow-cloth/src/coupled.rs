@@ -71,8 +71,13 @@ impl Coupled {
             stages.time("repulsion", || pipeline.warm(v));
             stages.time("springs", || links.sweep(v));
             stages.time("bending", || hinges.sweep(model, moved, h, v));
-            stages.time("repulsion", || pipeline.hold((x, h), v));
-            stages.time("objects", || objects.respond(x, time + t, (h, dt), v));
+            // What lies on an object must know that the object carries it: objects answer before and after.
+            stages.time("objects", || objects.respond(x, time + t, h, v));
+            // Contacts begin every collision step without impulses: a few passes tell how heavy a stack is.
+            for _ in 0..if k == 0 { config.contact.repulsion_passes.max(1) } else { 1 } {
+                stages.time("repulsion", || pipeline.hold((x, h), v));
+                stages.time("objects", || objects.respond_again(x, time + t, h, v));
+            }
             par::zip_mut(x, moved, |i, x, moved| {
                 let way = v[i] * h;
                 *x += way;
@@ -80,8 +85,11 @@ impl Coupled {
             });
         }
         kick(v, outer, 0.5 * h);
-        objects.respond(x, time + dt, (h, dt), v);
-        stages.time("push-out", || pipeline.push_out(x));
+        objects.respond(x, time + dt, h, v);
+        stages.time("push-out", || {
+            pipeline.push_out(x);
+            objects.push_out(time + dt, x);
+        });
         objects.active()
     }
 

@@ -96,20 +96,35 @@ impl ObjectContacts {
     }
 
     /// One pass over the velocities of a step of length `h` from positions `x` at time `t`: `φ_new ≥ 0` with friction
-    /// within the cone of the push. Nodes that are inside already come out within `recovery` [s].
-    pub(crate) fn respond(&mut self, x: &[Vec3], t: f64, (h, recovery): (f64, f64), v: &mut [Vec3]) {
+    /// within the cone of the push. Nodes that are inside already only get no deeper: [`ObjectContacts::push_out`] takes
+    /// them out without giving them a velocity with which they would throw off what lies on them.
+    pub(crate) fn respond(&mut self, x: &[Vec3], t: f64, h: f64, v: &mut [Vec3]) {
+        for contact in &mut self.contacts {
+            (contact.pushed, contact.held) = (0.0, Vec3::ZERO);
+        }
+        self.respond_again(x, t, h, v);
+    }
+
+    /// Another pass for the same step, after something else changed the velocities.
+    pub(crate) fn respond_again(&mut self, x: &[Vec3], t: f64, h: f64, v: &mut [Vec3]) {
         let since = t - self.time;
         self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
-            contact.pushed = 0.0;
-            contact.held = Vec3::ZERO;
-            contact.push(contact.least(x[*node as usize], since, (h, recovery)), v);
+            contact.push(contact.least(x[*node as usize], since, h).min(0.0), v);
+        });
+    }
+
+    /// Moves nodes that are inside at time `t` to the surface.
+    pub(crate) fn push_out(&mut self, t: f64, x: &mut [Vec3]) {
+        let since = t - self.time;
+        self.tiles.sweep(&mut self.contacts, x, |contact, _, [x]| {
+            *x += contact.normal * contact.least(*x, since, 1.0).max(0.0);
         });
     }
 
     /// One of several passes that share their impulses.
     pub(crate) fn accumulate(&mut self, x: &[Vec3], h: f64, v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
-            contact.push(contact.least(x[*node as usize], 0.0, (h, h)), v);
+            contact.push(contact.least(x[*node as usize], 0.0, h), v);
         });
     }
 
@@ -121,7 +136,7 @@ impl ObjectContacts {
                 break;
             }
             let contact = &self.contacts[position];
-            let missing = contact.least(x, 0.0, (h, h)) - (*v - contact.velocity).dot(contact.normal);
+            let missing = contact.least(x, 0.0, h) - (*v - contact.velocity).dot(contact.normal);
             if missing > 0.0 {
                 *v += contact.normal * missing;
             }
@@ -130,10 +145,9 @@ impl ObjectContacts {
 }
 
 impl ObjectContact {
-    /// The least normal velocity relative to the object allowed at `x` [m/s].
-    fn least(&self, x: Vec3, since: f64, (h, recovery): (f64, f64)) -> f64 {
-        let depth = self.level + self.normal.dot(self.velocity) * since - self.normal.dot(x);
-        depth / if depth > 0.0 { recovery } else { h }
+    /// The least normal velocity relative to the object with which `x` is outside after `h` [m/s].
+    fn least(&self, x: Vec3, since: f64, h: f64) -> f64 {
+        (self.level + self.normal.dot(self.velocity) * since - self.normal.dot(x)) / h
     }
 
     fn push(&mut self, least: f64, v: &mut Vec3) {

@@ -173,4 +173,42 @@ mod tests {
         assert!((s - 0.5).abs() < 1e-15);
         assert!(rate_correction(d, Vec3::new(5.0, 0.19, 1.0), 2.0, &LIMIT).is_none());
     }
+
+    #[test]
+    fn both_forms_keep_linear_and_angular_momentum() {
+        let material = crate::Material::default();
+        let mesh = billow_geom::shapes::cloth_grid(1.0, 1.0, 8, 8).unwrap();
+        let garment = crate::Garment {
+            name: "cloth".into(),
+            start: None,
+            velocity: Vec3::ZERO,
+            material,
+            curved: false,
+            equal_masses: false,
+            layout: crate::Layout::Edges,
+            pins: Vec::new(),
+            mesh,
+        };
+        let model = Model::new(crate::Setup { garments: vec![garment], ..Default::default() }).unwrap();
+        let x: Vec<Vec3> = model
+            .rest
+            .iter()
+            .map(|x| *x * 1.3 + Vec3::new(3.0, 0.1 * (9.0 * x.x).sin(), x.y * x.x))
+            .collect();
+        let start: Vec<Vec3> =
+            x.iter().map(|x| Vec3::new((7.0 * x.y).sin(), x.z, (5.0 * x.x).cos())).collect();
+        let momenta = |v: &[Vec3]| {
+            let terms = x.iter().zip(v).zip(&model.masses);
+            terms.fold((Vec3::ZERO, Vec3::ZERO), |(p, l), ((x, v), m)| (p + *v * *m, l + x.cross(*v * *m)))
+        };
+        for form in [Sweep::GaussSeidel, Sweep::Jacobi] {
+            for quantity in [Quantity::Strain, Quantity::Rate] {
+                let mut v = start.clone();
+                assert!(limit(&model, (quantity, &|_, _| {}), (form, 5), (&x, 0.05), &mut v));
+                let (before, after) = (momenta(&start), momenta(&v));
+                assert!(v.iter().zip(&start).any(|(a, b)| a.distance(*b) > 0.1), "it does change velocities");
+                assert!(before.0.distance(after.0) < 1e-13 && before.1.distance(after.1) < 1e-13, "{form:?}");
+            }
+        }
+    }
 }

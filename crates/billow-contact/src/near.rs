@@ -325,6 +325,10 @@ impl Plan<'_> {
             }
             (contact, distance) = kind.nearest(now.nodes, std::array::from_fn(|k| x0[k] + way[k] * t));
             if distance < MET * gap {
+                let at = |i: u32| self.x0[i as usize].lerp(self.x1[i as usize], t);
+                if covered(surface, kind, &contact, at) {
+                    return None;
+                }
                 let (first, second) = kind.ends(&now.nodes);
                 // A turning pair may be nearer along the normal now than when it meets: it need not part, only come no
                 // nearer.
@@ -387,7 +391,7 @@ impl Found {
         if !plan.contacts {
             // Only what may meet.
         } else if distance < gap {
-            if contact.normal != Vec3::ZERO {
+            if contact.normal != Vec3::ZERO && !covered(surface, kind, &contact, |i| plan.x0[i as usize]) {
                 let friction = surface.friction(first, second);
                 self.touches.push(Touch { contact, gap, friction });
             }
@@ -407,6 +411,39 @@ impl Found {
         }
     }
 }
+
+/// Whether another pair says more about the nearness of two surfaces: a point beside a triangle is above the next one, the
+/// end of an edge is a point above a triangle, and only one of the triangles around a foot need speak for it. With such
+/// pairs, surfaces that slide over each other would feel bumps wherever their edges meet.
+fn covered(surface: &Surface, kind: Kind, contact: &Contact, at: impl Fn(u32) -> Vec3) -> bool {
+    let Contact { nodes, weights, normal } = *contact;
+    if kind == Kind::EdgeEdge || !weights.contains(&0.0) {
+        return kind == Kind::EdgeEdge && weights.contains(&0.0);
+    }
+    let (topology, point) = (surface.topology(), nodes[0]);
+    let rises = |from: u32, to: u32, normal: Vec3| {
+        let way = at(to) - at(from);
+        normal.dot(way) > BESIDE * way.length()
+    };
+    // The surface around the point comes nearer to the foot than the point itself.
+    let ends = topology.vertex_edges(point).iter().flat_map(|e| topology.edges()[*e as usize]);
+    if ends.into_iter().any(|i| i != point && rises(point, i, -normal)) {
+        return true;
+    }
+    // The other triangles that have the foot: one is nearer, or comes first.
+    let foot = |i: &u32| (1..4).any(|k| nodes[k] == *i && weights[k] != 0.0);
+    let Some(base) = nodes[1..].iter().copied().find(|i| foot(i)) else { return false };
+    let corners =
+        (nodes[1..].iter().filter(|i| foot(i)).count(), nodes[1..].iter().filter(|i| !foot(i)).min());
+    let around = topology.vertex_triangles(base).iter().map(|t| topology.triangles()[*t as usize]);
+    around.filter(|t| !t.contains(&point) && t.iter().filter(|i| foot(i)).count() == corners.0).any(|t| {
+        t.iter().filter(|i| !foot(i)).any(|i| rises(base, *i, normal))
+            || t.iter().filter(|i| !foot(i)).min() < corners.1
+    })
+}
+
+/// Sine of the angle by which a surface must rise to count as nearer.
+const BESIDE: f64 = 1e-6;
 
 #[inline(always)]
 fn corners(x: &[Vec3], nodes: &[u32; 4]) -> [Vec3; 4] {

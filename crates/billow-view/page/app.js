@@ -7,6 +7,7 @@ import { Camera } from "./camera.js";
 import { connectControls } from "./controls.js";
 import { FrameStore, getJson } from "./frames.js";
 import { listen } from "./gestures.js";
+import { Hidden } from "./groups.js";
 import { Legend } from "./legend.js";
 import { identity, length, sub, transform } from "./linalg.js";
 import { readLink, writeLink } from "./link.js";
@@ -53,7 +54,7 @@ export class App {
     this.fieldRanges = {};
     /** @type {import("./renderer.js").View} */
     this.view = {
-      shading: "smooth", grid: true, shadows: true, dark: false, hidden: new Set(), heatRange: [0, 1], diverging: false,
+      shading: "smooth", grid: true, shadows: true, dark: false, hidden: new Hidden(), heatRange: [0, 1], diverging: false,
       fogDensity: 1, pointSize: 1, resolution: 1, openness: true,
     };
     this.camera = new Camera();
@@ -148,7 +149,7 @@ export class App {
     this.renderer.upright = run.up === "y" ? Y_UP : identity();
     this.renderer.looks = run.look?.objects ?? {};
     if (run.look?.camera?.fov) this.setFov(run.look.camera.fov, fresh);
-    if (fresh) for (const [name, look] of Object.entries(this.renderer.looks)) if (look.hidden) this.view.hidden.add(name);
+    if (fresh && !this.link.hidden) this.view.hidden = this.hiddenAtFirst();
     document.title = run.title ? `${run.title} – Billow` : "Billow viewer";
     element("title").textContent = run.title || run.name || "Billow";
     this.player.setRanges(run.frames);
@@ -369,8 +370,16 @@ export class App {
 
   /** @param {string} name @param {boolean} visible */
   setVisible(name, visible) {
-    if (visible) this.view.hidden.delete(name);
-    else this.view.hidden.add(name);
+    this.view.hidden.set(name, visible, this.renderer.frame?.catalogue.objects.map((o) => o.name) ?? []);
+    this.hiddenChanged();
+  }
+
+  /** What the scene does not show. */
+  hiddenAtFirst() {
+    return new Hidden(Object.entries(this.renderer.looks).flatMap(([name, look]) => (look.hidden ? [name] : [])));
+  }
+
+  hiddenChanged() {
     this.objects.update();
     this.linkSoon();
     this.invalidate();
@@ -430,7 +439,7 @@ export class App {
       shading: this.view.shading,
       field: this.legend.field ?? undefined,
       camera: camera ? { eye: down(eye), target: down(goal.target) } : undefined,
-      hidden: [...this.view.hidden],
+      hidden: same(this.view.hidden, this.hiddenAtFirst()) ? undefined : [...this.view.hidden],
     });
   }
 
@@ -443,7 +452,7 @@ export class App {
   }
 
   applyLink() {
-    if (this.link.hidden) this.link.hidden.forEach((name) => this.view.hidden.add(name));
+    if (this.link.hidden) this.view.hidden = new Hidden(this.link.hidden);
     if (this.link.field) this.legend.field = this.link.field;
     if (this.link.shading) this.setShading(this.link.shading);
   }
@@ -451,7 +460,7 @@ export class App {
   /** Goes where a changed address points. @param {import("./link.js").Linked} link */
   follow(link) {
     this.link = link;
-    this.view.hidden = new Set(link.hidden ?? []);
+    this.view.hidden = this.hiddenAtFirst();
     this.applyLink();
     if (!link.shading) this.setShading("smooth");
     if (link.camera) this.placeCamera();
@@ -498,6 +507,9 @@ export class App {
     this.noticeTimer = setTimeout(() => (place.hidden = true), 5000);
   }
 }
+
+/** Whether the same is hidden. @param {Hidden} a @param {Hidden} b */
+const same = (a, b) => a.size === b.size && [...a].every((name) => b.names.has(name));
 
 /** @param {[Vec3, Vec3]} box */
 const centre = ([low, high]) => low.map((x, k) => (x + high[k]) / 2);

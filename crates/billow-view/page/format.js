@@ -10,7 +10,7 @@ const UNITS = /** @type {const} */ ([
   [/energy|work/, "J"],
   [/volume/, "m³"],
   [/area/, "m²"],
-  [/angular_momentum/, "kg m²/s"],
+  [/angular momentum/, "kg m²/s"],
   [/momentum/, "kg m/s"],
   [/mass/, "kg"],
   [/force/, "N"],
@@ -24,9 +24,9 @@ const UNITS = /** @type {const} */ ([
 /** A field's or statistic's name without its unit, and the unit. @param {string} name */
 export function nameAndUnit(name) {
   const given = /^(.*?)\s*\[([^\]]*)\]$/.exec(name);
-  const plain = (given ? given[1] : name).replace(/[_.]+/g, " ").trim();
+  const plain = (given ? given[1] : name).replace(/[_.-]+/g, " ").trim();
   const title = plain.charAt(0).toUpperCase() + plain.slice(1);
-  const unit = given ? given[2] : (UNITS.find(([words]) => words.test(name.toLowerCase()))?.[1] ?? "");
+  const unit = given ? given[2] : (UNITS.find(([words]) => words.test(plain.toLowerCase()))?.[1] ?? "");
   return { title: name === "velocity" ? "Speed" : title, unit: unit === "-" ? "" : unit };
 }
 

@@ -8,7 +8,7 @@ import { scalePixels } from "./colours.js";
 import { nameAndUnit, number } from "./format.js";
 
 /** Fields that people ask for first. */
-const FIRST = ["strain", "stretch", "contacts", "contact_count", "speed", "velocity"];
+const FIRST = ["strain", "contacts", "contact_count", "velocity", "speed", "stretch"];
 
 export class Legend {
   /** @param {import("./app.js").App} app */
@@ -120,7 +120,7 @@ export class Legend {
       this.select.replaceChildren(
         ...names.map((name) => {
           const { title } = nameAndUnit(name);
-          return new Option(this.derived(name) ? `${title} (from positions)` : title, name);
+          return new Option(this.derived(name) ? `${title}, derived` : title, name);
         }),
       );
     }

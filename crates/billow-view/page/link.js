@@ -11,7 +11,7 @@
  * @property {import("./types.js").Shading} [shading]
  * @property {string} [field]
  * @property {{eye: Vec3, target: Vec3}} [camera]
- * @property {string[]} [hidden]
+ * @property {string[]} [hidden] Objects and groups; without it, those the scene hides.
  */
 
 const SHADINGS = ["smooth", "flat", "wire", "normal", "heat"];
@@ -32,7 +32,8 @@ export function readLink(hash) {
     found.camera = { eye: [camera[0], camera[1], camera[2]], target: [camera[3], camera[4], camera[5]] };
   }
   const hidden = parts.getAll("hide");
-  if (hidden.length > 0) found.hidden = hidden;
+  // A lone empty name says that nothing is hidden, not even what the scene hides.
+  if (hidden.length > 0) found.hidden = hidden.filter((name) => name !== "");
   return found;
 }
 
@@ -46,6 +47,6 @@ export function writeLink(linked) {
     const numbers = [...linked.camera.eye, ...linked.camera.target].map((x) => Number(x.toPrecision(7)));
     parts.set("camera", numbers.join(","));
   }
-  linked.hidden?.forEach((name) => parts.append("hide", name));
+  (linked.hidden?.length === 0 ? [""] : linked.hidden)?.forEach((name) => parts.append("hide", name));
   return `#${parts.toString().replaceAll("%2C", ",")}`;
 }

@@ -23,7 +23,7 @@ import { PROGRAMS } from "./shaders.js";
  * @property {boolean} grid
  * @property {boolean} shadows
  * @property {boolean} dark
- * @property {Set<string>} hidden Names of objects.
+ * @property {import("./groups.js").Hidden} hidden Objects that are not shown.
  * @property {[number, number]} heatRange
  * @property {boolean} diverging
  * @property {number} fogDensity Factor on the automatic one.

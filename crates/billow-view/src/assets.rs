@@ -22,7 +22,7 @@ macro_rules! files {
 
 const FILES: &[(&str, &[u8])] = files! {
     "style.css" "icon.svg" "main.js" "app.js" "camera.js" "colours.js" "controls.js" "format.js" "frames.js"
-    "gestures.js" "legend.js" "linalg.js" "link.js" "objects.js" "player.js" "plots.js" "renderer.js" "resources.js"
+    "gestures.js" "groups.js" "legend.js" "linalg.js" "link.js" "objects.js" "player.js" "plots.js" "renderer.js" "resources.js"
     "shaders.js" "shortcuts.js" "theme.js" "timeline.js" "types.js" "wire.js" "wireframe.js"
 };
 

@@ -1,15 +1,17 @@
-//! `billow gallery render`: every scene simulated, pictured and listed on one page.
+//! `billow gallery render`: every scene simulated, pictured and listed on one page, and all of them on one sheet.
+//!
+//! Pictures are kept with the sources, so their files are made to fit: a sheet's images shrink until it does.
 
 use super::interrupt;
-use super::render::Plan;
+use super::render::{Shots, spread};
 use crate::failure::Failure;
 use crate::output::{Output, duration};
 use crate::progress::Bar;
 use billow::io::cache::Reader;
-use billow::render::Settings;
+use billow::render::{Image, Settings, Sheet, develop};
 use billow::scene::Loader;
 use billow::scene::driver::{self, RunOptions};
-use billow::scene::gallery::GalleryScene;
+use billow::scene::gallery::{self, GalleryScene};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -17,8 +19,15 @@ use std::path::{Path, PathBuf};
 /// Frames on a scene's sheet.
 const COLUMNS: u32 = 3;
 const ROWS: u32 = 2;
-/// Size of one of them [pixels]: a sheet then stays well below 300 kB.
+/// Largest size of one of them [pixels].
 const SIZE: [u32; 2] = [320, 180];
+/// Most scenes side by side on the sheet of all of them.
+const SCENES_IN_A_ROW: u32 = 6;
+/// Name of that sheet.
+const OVERVIEW: &str = "gallery.png";
+/// Largest picture, and what all scenes' pictures may take together [bytes].
+const LARGEST_PICTURE: usize = 300_000;
+const ALL_PICTURES: usize = 7_200_000;
 
 /// What the page is made from.
 pub(super) struct Page<'a> {
@@ -43,11 +52,19 @@ pub(super) fn make(page: &Page<'_>, scenes: &[GalleryScene], output: Output) -> 
         // Nothing else can be done about a temporary folder that stays.
         let _ = std::fs::remove_dir_all(&temporary);
     }
-    let text = text(&outcome?);
-    std::fs::write(page.file, text)
+    let entries = outcome?;
+    let overview = folder.join(OVERVIEW);
+    show_all(&entries, &overview)?;
+    output.say(format!("all of them: {}", overview.display()));
+    std::fs::write(page.file, text(&entries))
         .map_err(|e| Failure::System(format!("cannot write {}: {e}", page.file.display())))?;
     output.say(format!("wrote {}", page.file.display()));
-    output.result(&json!({"ok": true, "page": page.file.display().to_string(), "scenes": scenes.len()}));
+    output.result(&json!({
+        "ok": true,
+        "page": page.file.display().to_string(),
+        "overview": overview.display().to_string(),
+        "scenes": scenes.len(),
+    }));
     Ok(())
 }
 
@@ -58,6 +75,8 @@ struct Entry {
     description: String,
     frames: u32,
     fps: f64,
+    /// The picture that stands for the scene.
+    cover: Image,
 }
 
 fn show(
@@ -70,19 +89,43 @@ fn show(
     let loaded = Loader::gallery(scene.name).load()?;
     simulate(&loaded, run, output)?;
     let reader = Reader::open(run)?;
-    let all = reader.frames().to_vec();
-    let (frames, fps) = (all.last().copied().unwrap_or(0), reader.manifest().fps);
+    let (frames, fps) = (reader.frames().last().copied().unwrap_or(0), reader.manifest().fps);
     let base = if preview { Settings::preview() } else { Settings { samples: 64, ..Settings::default() } };
     let settings = Settings { width: SIZE[0], height: SIZE[1], ..base };
-    let plan = Plan::sheet(&all, [COLUMNS, ROWS], settings, picture.to_path_buf());
-    plan.carry_out(reader, &Bar::new(scene.name, output.quiet))?;
+    let frames_shown = spread(reader.frames(), COLUMNS, ROWS);
+    // A run made earlier is shown as the scene is lit and seen now.
+    let shots = Shots { frames: frames_shown, settings, look: Some(loaded.look().clone()) };
+    let mut sheet = Sheet::new(COLUMNS.min(shots.frames.len() as u32), ROWS, SIZE[0], SIZE[1]);
+    let mut cover = Image::filled(SIZE[0], SIZE[1], [0; 3]);
+    shots.take(&mut shots.studio(reader)?, &Bar::new(scene.name, output.quiet), |index, taken| {
+        let image = develop(taken);
+        if image.detail() > cover.detail() {
+            cover = image.clone();
+        }
+        sheet.add(image, &index.to_string());
+        Ok(())
+    })?;
+    let share = ALL_PICTURES / gallery::list().len().max(1);
+    sheet.write_png_within(picture, share.min(LARGEST_PICTURE))?;
     Ok(Entry {
         name: scene.name,
         title: scene.title.clone(),
         description: scene.description.clone(),
         frames,
         fps,
+        cover,
     })
+}
+
+/// One sheet with a picture of every scene and its name.
+fn show_all(entries: &[Entry], file: &Path) -> Result<(), Failure> {
+    let count = entries.len() as u32;
+    let columns = SCENES_IN_A_ROW.min(count);
+    let mut sheet = Sheet::new(columns, count.div_ceil(columns.max(1)), SIZE[0], SIZE[1]);
+    for entry in entries {
+        sheet.add(entry.cover.clone(), entry.name);
+    }
+    Ok(sheet.write_png_within(file, LARGEST_PICTURE)?)
 }
 
 /// Simulates a scene unless its run is there already.

@@ -67,10 +67,16 @@ pub(super) struct Made {
 
 /// Which frames are shown, how, and where the pictures go.
 #[derive(Debug)]
-pub(super) struct Plan {
+struct Plan {
+    shots: Shots,
+    target: Target,
+}
+
+/// Which frames are shown and how.
+#[derive(Debug)]
+pub(super) struct Shots {
     pub(super) frames: Vec<u32>,
     pub(super) settings: Settings,
-    pub(super) target: Target,
     /// Instead of the run's own look.
     pub(super) look: Option<Look>,
 }
@@ -78,6 +84,7 @@ pub(super) struct Plan {
 impl Plan {
     fn new(args: &RenderArgs, reader: &Reader) -> Result<Self, Failure> {
         let frames = chosen(args, reader)?;
+        let look = look(args)?;
         if let Some(Pair(columns, rows)) = args.sheet {
             let file = args.output.clone().unwrap_or_else(|| beside(&args.run, "sheet.png"));
             if ending(&file) != "png" {
@@ -86,51 +93,68 @@ impl Plan {
                     "end its name in .png",
                 ));
             }
-            return Ok(Self {
-                look: look(args)?,
-                ..Self::sheet(&frames, [columns, rows], settings(args), file)
-            });
+            let mut plan = Self::sheet(&frames, [columns, rows], settings(args), file);
+            plan.shots.look = look;
+            return Ok(plan);
         }
         let target = target(args, frames.len())?;
-        Ok(Self { frames, settings: settings(args), target, look: look(args)? })
+        Ok(Self { shots: Shots { frames, settings: settings(args), look }, target })
     }
 
     /// A contact sheet of frames spread evenly over those given.
-    pub(super) fn sheet(
-        frames: &[u32],
-        [columns, rows]: [u32; 2],
-        settings: Settings,
-        file: PathBuf,
-    ) -> Self {
-        let frames: Vec<u32> =
-            Sheet::choose(columns, rows, frames.len()).into_iter().map(|k| frames[k]).collect();
+    fn sheet(frames: &[u32], [columns, rows]: [u32; 2], settings: Settings, file: PathBuf) -> Self {
+        let frames = spread(frames, columns, rows);
         let columns = columns.min(frames.len() as u32);
         let rows = (frames.len() as u32).div_ceil(columns.max(1));
-        Self { frames, settings, target: Target::Sheet { file, columns, rows }, look: None }
+        let target = Target::Sheet { file, columns, rows };
+        Self { shots: Shots { frames, settings, look: None }, target }
     }
 
     /// Makes the pictures; returns the files.
-    pub(super) fn carry_out(&self, reader: Reader, bar: &Bar) -> Result<(Vec<PathBuf>, Made), Failure> {
-        let aspect = f64::from(self.settings.width) / f64::from(self.settings.height);
+    fn carry_out(&self, reader: Reader, bar: &Bar) -> Result<(Vec<PathBuf>, Made), Failure> {
         let fps = self.pace(reader.manifest().fps);
-        let mut studio = RunStudio::new(reader, self.look.clone(), &self.frames, aspect)?;
-        let mut sink = Sink::open(&self.target, &self.settings, fps)?;
-        let mut made = Made::default();
-        for (k, index) in self.frames.iter().enumerate() {
-            let picture = self.shoot(&mut studio, *index, k, bar)?;
-            made.frames += 1;
-            made.samples += picture.samples;
-            sink.take(*index, &picture)?;
-        }
+        let mut studio = self.shots.studio(reader)?;
+        let mut sink = Sink::open(&self.target, &self.shots.settings, fps)?;
+        let made = self.shots.take(&mut studio, bar, |index, picture| sink.take(index, picture))?;
         Ok((sink.close()?, made))
     }
 
     /// Pictures per second at which a movie of these frames runs as fast as what it shows.
     fn pace(&self, fps: f64) -> f64 {
-        match self.frames.as_slice() {
-            [first, .., last] => fps * (self.frames.len() - 1) as f64 / f64::from(last - first),
+        match self.shots.frames.as_slice() {
+            [first, .., last] => fps * (self.shots.frames.len() - 1) as f64 / f64::from(last - first),
             _ => fps,
         }
+    }
+}
+
+/// The frames of a contact sheet, spread evenly over those given.
+pub(super) fn spread(frames: &[u32], columns: u32, rows: u32) -> Vec<u32> {
+    Sheet::choose(columns, rows, frames.len()).into_iter().map(|k| frames[k]).collect()
+}
+
+impl Shots {
+    /// The studio in which the pictures are taken.
+    pub(super) fn studio(&self, reader: Reader) -> Result<RunStudio, Failure> {
+        let aspect = f64::from(self.settings.width) / f64::from(self.settings.height);
+        Ok(RunStudio::new(reader, self.look.clone(), &self.frames, aspect)?)
+    }
+
+    /// Takes the pictures one after the other and hands them over.
+    pub(super) fn take(
+        &self,
+        studio: &mut RunStudio,
+        bar: &Bar,
+        mut hand_over: impl FnMut(u32, &Picture) -> Result<(), Failure>,
+    ) -> Result<Made, Failure> {
+        let mut made = Made::default();
+        for (k, index) in self.frames.iter().enumerate() {
+            let picture = self.shoot(studio, *index, k, bar)?;
+            made.frames += 1;
+            made.samples += picture.samples;
+            hand_over(*index, &picture)?;
+        }
+        Ok(made)
     }
 
     /// One picture, with the bar moving and Ctrl-C obeyed.

@@ -80,7 +80,7 @@ impl<'a> Sink<'a> {
                 written.push(file);
             }
             Self::File(file) => still(file)?,
-            Self::Sheet { sheet, .. } => sheet.add(&develop(picture), &index.to_string()),
+            Self::Sheet { sheet, .. } => sheet.add(develop(picture), &index.to_string()),
             Self::Animation { images, .. } => images.push(develop(picture)),
             Self::Movie(movie) => movie.take(&develop(picture))?,
         }

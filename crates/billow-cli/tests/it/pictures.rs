@@ -356,3 +356,67 @@ fn grids_and_particles_of_the_cache_are_shown_as_the_scene_file_says() {
         assert!(found[third] > 40 && elsewhere < found[third] / 2, "{name} changes {found:?} pixels");
     }
 }
+
+/// A finished run under a gallery scene's name: thousands of small balls, of which no picture compresses well.
+fn crowd(folder: &Path) {
+    let hash = |k: u32| {
+        f64::from(k.wrapping_mul(0x9e37_79b9).rotate_left(13).wrapping_mul(0x85eb_ca6b)) / 4.3e9 - 0.5
+    };
+    let place = |k: u32| Vec3::new(6.0 * hash(k), 2.0 * hash(k + 90_000), 3.4 * hash(k + 500_000));
+    let mut writer = Writer::create(folder, &ManifestHeader::default()).unwrap();
+    for index in 0..6 {
+        let positions: Vec<Vec3> = (0..30_000).map(|k| place(k + 31 * index)).collect();
+        let balls = Object {
+            name: "balls".into(),
+            pose: Pose::IDENTITY,
+            shape: Shape::Points { positions: positions.into() },
+            attributes: vec![],
+        };
+        writer.write_frame(&Frame { index, objects: vec![balls], ..Frame::default() }).unwrap();
+    }
+    writer.finish(Status::Finished, None).unwrap();
+}
+
+#[test]
+fn the_gallery_page_shows_every_scene_in_files_small_enough_to_keep() {
+    let place = Place::new();
+    crowd(&place.path("runs/juggle"));
+    place.billow(&["run", "tumble", "-o", "runs/tumble", "--frames", "0..6"]).ok();
+    let report = place
+        .billow(&[
+            "gallery",
+            "render",
+            "juggle",
+            "tumble",
+            "--preview",
+            "--runs",
+            "runs",
+            "--page",
+            "docs/page.md",
+            "--json",
+        ])
+        .ok()
+        .json();
+    assert_eq!(
+        (report["scenes"].as_u64(), report["overview"].as_str()),
+        (Some(2), Some("docs/pictures/gallery.png"))
+    );
+    let page = std::fs::read_to_string(place.path("docs/page.md")).unwrap();
+    for name in ["juggle", "tumble"] {
+        assert!(
+            page.contains(&format!("(pictures/{name}.png)"))
+                && page.contains(&format!("`billow run {name}`"))
+        );
+    }
+    let file = |name: &str| place.path(&format!("docs/pictures/{name}.png"));
+    let bytes = |name: &str| std::fs::metadata(file(name)).unwrap().len();
+    assert!(["juggle", "tumble", "gallery"].iter().all(|name| bytes(name) <= 300_000));
+    // Three by two images of 320 × 180, unless that takes too much.
+    let (wide, tall, _) = png(&file("tumble"));
+    assert_eq!((wide, tall), (3 * 320 + 16, 2 * 180 + 12));
+    let (narrow, _, _) = png(&file("juggle"));
+    assert!(narrow < wide && bytes("juggle") > 150_000, "{narrow} pixels, {} bytes", bytes("juggle"));
+    // A picture of each scene on one sheet.
+    let (wide, _, _) = png(&file("gallery"));
+    assert!((400..=2 * 320 + 12).contains(&wide), "{wide}");
+}

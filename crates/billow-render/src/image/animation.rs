@@ -13,7 +13,7 @@ pub fn write_apng(path: impl AsRef<Path>, images: &[Image], fps: f64) -> Result<
     let path = path.as_ref();
     let first = first(path, images)?;
     let delay = (1000.0 / fps).round().clamp(1.0, 60_000.0) as u16;
-    let bytes = png::encode(first, Some((images.len() as u32, delay)), |writer| {
+    let bytes = png::encode(first, png::Effort::Balanced, Some((images.len() as u32, delay)), |writer| {
         images.iter().try_for_each(|image| writer.write_image_data(image.pixels.as_flattened()))
     })
     .map_err(|error| RenderError::Write { path: path.into(), reason: error.to_string() })?;

@@ -10,14 +10,29 @@ use std::path::Path;
 /// If the file cannot be written.
 pub fn write_png(path: impl AsRef<Path>, image: &Image) -> Result<(), RenderError> {
     let path = path.as_ref();
-    let bytes = encode(image, None, |writer| writer.write_image_data(image.pixels.as_flattened()))
+    let bytes = encode_still(image, Effort::Balanced)
         .map_err(|error| RenderError::Write { path: path.into(), reason: error.to_string() })?;
     write_whole(path, &bytes)
+}
+
+/// How much time is given to compression.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Effort {
+    /// As much as pays.
+    Balanced,
+    /// All that helps, for files that are kept.
+    Smallest,
+}
+
+/// An image as the bytes of a PNG file.
+pub(super) fn encode_still(image: &Image, effort: Effort) -> Result<Vec<u8>, png::EncodingError> {
+    encode(image, effort, None, |writer| writer.write_image_data(image.pixels.as_flattened()))
 }
 
 /// Encodes with the given number of animation frames; `fill` writes them.
 pub(super) fn encode(
     image: &Image,
+    effort: Effort,
     frames: Option<(u32, u16)>,
     fill: impl FnOnce(&mut png::Writer<&mut Vec<u8>>) -> Result<(), png::EncodingError>,
 ) -> Result<Vec<u8>, png::EncodingError> {
@@ -25,7 +40,10 @@ pub(super) fn encode(
     let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::Balanced);
+    encoder.set_compression(match effort {
+        Effort::Balanced => png::Compression::Balanced,
+        Effort::Smallest => png::Compression::High,
+    });
     encoder.set_filter(png::Filter::Adaptive);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     if let Some((count, delay_ms)) = frames {

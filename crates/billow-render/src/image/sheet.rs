@@ -1,26 +1,30 @@
-//! Contact sheets: frames side by side with their numbers.
+//! Contact sheets: images side by side with their labels, as large as they are or as a file may be.
 
-use super::{Image, font};
+use super::png::{Effort, encode_still};
+use super::{Image, font, write_whole};
+use crate::error::RenderError;
+use std::path::Path;
 
 /// A sheet of equally large images.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     columns: u32,
     rows: u32,
-    image: Image,
     cell: [u32; 2],
-    filled: u32,
+    images: Vec<(Image, String)>,
 }
 
 /// Space between images [pixels].
 const GAP: u32 = 4;
+/// Colour between them.
+const BACKGROUND: [u8; 3] = [0x22, 0x23, 0x26];
+/// Width below which nothing can be made out on an image [pixels].
+const NARROWEST: u32 = 48;
 
 impl Sheet {
     /// An empty sheet of `columns` by `rows` images of `width` by `height` pixels.
     pub fn new(columns: u32, rows: u32, width: u32, height: u32) -> Self {
-        let side = |n: u32, size: u32| n * size + (n + 1) * GAP;
-        let image = Image::filled(side(columns, width), side(rows, height), [0x22, 0x23, 0x26]);
-        Self { columns, rows, image, cell: [width, height], filled: 0 }
+        Self { columns, rows, cell: [width, height], images: Vec::new() }
     }
 
     /// Which of `count` frames a sheet shows: evenly spread, the first and the last among them.
@@ -36,36 +40,66 @@ impl Sheet {
     }
 
     /// Puts the next image on the sheet with a label in its lower left corner. A full sheet stays as it is.
-    pub fn add(&mut self, image: &Image, label: &str) {
-        if self.filled >= self.columns * self.rows {
-            return;
+    pub fn add(&mut self, image: Image, label: &str) {
+        if self.images.len() < (self.columns * self.rows) as usize {
+            self.images.push((image, label.to_owned()));
         }
-        let (column, row) = (self.filled % self.columns, self.filled / self.columns);
-        let x = GAP + column * (self.cell[0] + GAP);
-        let y = GAP + row * (self.cell[1] + GAP);
-        self.image.paste(image, x, y);
-        let scale = (self.cell[1] / 120).clamp(1, 4);
-        font::write(
-            &mut self.image,
-            label,
-            x + 4 * scale,
-            y + self.cell[1] - (font::HEIGHT + 4) * scale,
-            scale,
-        );
-        self.filled += 1;
     }
 
-    /// The finished sheet; rows that stayed empty are cut off.
-    pub fn finish(self) -> Image {
-        let rows = self.filled.div_ceil(self.columns).max(1);
-        let height = rows * self.cell[1] + (rows + 1) * GAP;
-        let mut image = Image::filled(self.image.width, height, [0; 3]);
-        image.paste(
-            &Image { height, pixels: self.image.pixels[..image.pixels.len()].to_vec(), ..self.image },
-            0,
-            0,
-        );
-        image
+    /// The finished sheet; rows that stayed empty are left out.
+    pub fn finish(&self) -> Image {
+        self.lay_out(self.cell, |image| image.clone())
+    }
+
+    /// Writes the sheet as PNG of at most `most` bytes, with its images as large as that allows but not larger than
+    /// they are. Labels stay sharp.
+    ///
+    /// # Errors
+    /// If even images too small to make anything out take more, or the file cannot be written.
+    pub fn write_png_within(&self, path: impl AsRef<Path>, most: usize) -> Result<(), RenderError> {
+        let path = path.as_ref();
+        let fail = |reason: String| RenderError::Write { path: path.into(), reason };
+        let mut cell = self.cell;
+        loop {
+            let image = self.lay_out(cell, |image| image.shrunk(cell[0], cell[1]));
+            let bytes = encode_still(&image, Effort::Smallest).map_err(|e| fail(e.to_string()))?;
+            if bytes.len() <= most {
+                return write_whole(path, &bytes);
+            }
+            // Bytes go with the area, or a little slower.
+            let share = (most as f64 / bytes.len() as f64).sqrt();
+            let width = ((f64::from(cell[0]) * share) as u32).min(cell[0] - 1);
+            if width < NARROWEST {
+                return Err(fail(format!(
+                    "images of {} × {} pixels take {} bytes and {most} are allowed; put fewer on a sheet",
+                    cell[0],
+                    cell[1],
+                    bytes.len()
+                )));
+            }
+            cell = [width, (self.cell[1] * width).div_ceil(self.cell[0])];
+        }
+    }
+
+    /// The sheet with its images made `cell` large by `fit`.
+    fn lay_out(&self, [width, height]: [u32; 2], fit: impl Fn(&Image) -> Image) -> Image {
+        let side = |n: u32, size: u32| n * size + (n + 1) * GAP;
+        let rows = (self.images.len() as u32).div_ceil(self.columns.max(1)).max(1);
+        let mut sheet = Image::filled(side(self.columns, width), side(rows, height), BACKGROUND);
+        let scale = (height / 120).clamp(1, 4);
+        for (k, (image, label)) in (0u32..).zip(&self.images) {
+            let x = GAP + k % self.columns * (width + GAP);
+            let y = GAP + k / self.columns * (height + GAP);
+            sheet.paste(&fit(image), x, y);
+            font::write(
+                &mut sheet,
+                label,
+                x + 4 * scale,
+                (y + height).saturating_sub((font::HEIGHT + 4) * scale),
+                scale,
+            );
+        }
+        sheet
     }
 }
 
@@ -87,13 +121,51 @@ mod tests {
     fn images_and_labels_land_in_their_cells() {
         let mut sheet = Sheet::new(2, 2, 60, 40);
         for grey in [50, 100, 150] {
-            sheet.add(&Image::filled(60, 40, [grey; 3]), "42");
+            sheet.add(Image::filled(60, 40, [grey; 3]), "42");
         }
         let image = sheet.finish();
         assert_eq!((image.width, image.height), (2 * 60 + 3 * GAP, 2 * 40 + 3 * GAP));
         let at = |x: u32, y: u32| image.pixels[(x + y * image.width) as usize];
         assert_eq!((at(30, 10), at(100, 10), at(30, 60)), ([50; 3], [100; 3], [150; 3]));
+        assert_eq!(at(100, 60), BACKGROUND);
         let label: Vec<_> = image.pixels.iter().filter(|p| **p == [0xf4, 0xf2, 0xee]).collect();
         assert!(label.len() > 60, "{}", label.len());
+    }
+
+    /// Noise, which no compression shortens.
+    fn noise(width: u32, height: u32) -> Image {
+        let hash = |k: u32| {
+            let k = (k ^ (k >> 16)).wrapping_mul(0x7feb_352d);
+            let k = (k ^ (k >> 15)).wrapping_mul(0x846c_a68b);
+            k ^ (k >> 16)
+        };
+        let pixel = |k: u32| hash(k).to_be_bytes();
+        let pixels = (0..width * height).map(|k| [pixel(k)[0], pixel(k)[1], pixel(k)[2]]).collect();
+        Image { width, height, pixels }
+    }
+
+    fn size_of_png(path: &Path) -> [u32; 2] {
+        let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+        let reader = png::Decoder::new(file).read_info().unwrap();
+        [reader.info().width, reader.info().height]
+    }
+
+    #[test]
+    fn a_sheet_shrinks_until_its_file_fits_and_no_further() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sheet = Sheet::new(2, 1, 160, 90);
+        sheet.add(noise(160, 90), "1");
+        sheet.add(noise(160, 90), "2");
+        let file = folder.path().join("sheet.png");
+        // Two images of noise take 2 · 160 · 90 · 3 bytes and a little more.
+        sheet.write_png_within(&file, 100_000).unwrap();
+        assert_eq!(size_of_png(&file), [2 * 160 + 3 * GAP, 90 + 2 * GAP]);
+        for most in [80_000, 50_000, 20_000] {
+            sheet.write_png_within(&file, most).unwrap();
+            let bytes = std::fs::metadata(&file).unwrap().len() as usize;
+            assert!(bytes <= most && bytes > most * 4 / 5, "{bytes} of {most}");
+        }
+        let refused = sheet.write_png_within(&file, 2_000).unwrap_err().to_string();
+        assert!(refused.contains("2000 are allowed; put fewer on a sheet"), "{refused}");
     }
 }

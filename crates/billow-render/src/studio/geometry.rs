@@ -38,6 +38,8 @@ struct Entry {
     elements: Elements,
     smooth: Smooth,
     cut: Option<billow_num::Vec3>,
+    /// Origin of the coordinates that the shape is in.
+    origin: billow_num::Vec3,
     shape: Arc<Shape>,
     used: bool,
 }
@@ -111,12 +113,14 @@ impl Cache {
             (false, _) => Smooth::BelowCrease,
         };
         let cut = sizes.surface.cut.map(billow_num::Vec3::from_array);
+        let origin = moment.shape_origin();
         let displacements = moment.displacements(positions)?;
         let known = |e: &&mut Entry| {
             Arc::ptr_eq(&e.positions, positions)
                 && e.elements.same(elements)
                 && e.smooth == smooth
                 && e.cut == cut
+                && e.origin == origin
         };
         if displacements.is_empty()
             && let Some(entry) = self.entries.iter_mut().find(known)
@@ -140,6 +144,7 @@ impl Cache {
                 elements: elements.clone(),
                 smooth,
                 cut,
+                origin,
                 shape: Arc::clone(&shape),
                 used: true,
             };
@@ -222,6 +227,11 @@ impl Moment<'_> {
         self.object.pose == billow_num::Pose::IDENTITY
     }
 
+    /// Origin of the coordinates that the object's shape is traced in.
+    fn shape_origin(&self) -> billow_num::Vec3 {
+        if self.deforms_in_place() { self.origin } else { billow_num::Vec3::ZERO }
+    }
+
     /// Placement when the shutter opens and closes.
     pub(super) fn placements(&self) -> [Placement; 2] {
         if self.deforms_in_place() {
@@ -279,7 +289,7 @@ fn opening_positions(
     positions: &[billow_num::Vec3],
     displacements: &[[f32; 3]],
 ) -> Result<Vec<[f32; 3]>, String> {
-    let shift = if moment.deforms_in_place() { moment.origin } else { billow_num::Vec3::ZERO };
+    let shift = moment.shape_origin();
     let opened = par::map(positions.len(), |k| {
         let x = (positions[k] - shift).as_vec3();
         displacements.get(k).map_or(x, |d| x - glam::Vec3::from_array(*d)).to_array()

@@ -1,10 +1,11 @@
-//! The same picture for any number of threads.
+//! The same picture for any number of threads, and whatever was shown before.
 
 use crate::props::{frame, grid, mesh, object, shoot, sphere};
 use billow_geom::shapes;
-use billow_io::Shape;
-use billow_num::{Vec3, par};
-use billow_render::{Look, Settings};
+use billow_io::cache::UpAxis;
+use billow_io::{Frame, Shape};
+use billow_num::{Pose, Quat, Vec3, par};
+use billow_render::{Look, Picture, Settings, Studio, Watch};
 
 #[test]
 fn pictures_have_the_same_bits_for_1_2_and_7_threads() {
@@ -22,4 +23,30 @@ fn pictures_have_the_same_bits_for_1_2_and_7_threads() {
     assert!(one.samples < 64 * 40 * 24, "no pixel stopped early");
     let other = Settings { seed: 1, ..settings.clone() };
     assert!(one != shoot(&Look::default(), &everything, &other).unwrap());
+}
+
+/// A mesh far from its own origin turns away from where it is stored, and another of the same mesh stays there.
+#[test]
+fn a_frame_looks_the_same_whatever_was_shown_before_it() {
+    let ball = mesh("ball", shapes::uv_sphere(0.5, 64, 32).unwrap().translated(Vec3::new(3.0, 1.0, 2.0)));
+    let twin = |pose: Pose| billow_io::Object { name: "twin".into(), pose, ..ball.clone() };
+    let turned =
+        |degrees: f64| Pose { position: Vec3::X, rotation: Quat::from_rotation_z(degrees.to_radians()) };
+    let frames: Vec<Frame> = [Pose::IDENTITY, turned(40.0), turned(90.0)]
+        .into_iter()
+        .zip(0..)
+        .map(|(pose, index)| Frame { index, ..frame(vec![ball.clone(), twin(pose)]) })
+        .collect();
+    let settings = Settings { width: 96, height: 64, samples: 2, ..Settings::default() };
+    let shoot = |shown: &[usize]| -> Picture {
+        let mut survey = Studio::survey(&Look::default(), UpAxis::Z, 24.0, &frames[0], 1.5).unwrap();
+        frames.iter().for_each(|f| survey.add(f));
+        let mut studio = survey.finish().unwrap();
+        let pictures =
+            shown.iter().map(|k| studio.shoot(&frames[*k], None, &settings, &Watch::default()).unwrap());
+        pictures.last().unwrap()
+    };
+    assert!(shoot(&[0, 1]) == shoot(&[1]), "after the frame in which it stood at its origin");
+    assert!(shoot(&[2, 1, 0]) == shoot(&[0]), "and back");
+    assert!(shoot(&[1]) != shoot(&[2]), "it turns");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 #![allow(clippy::print_stdout, reason = "a test says why it skips")]
 
+mod arrays;
 mod browser;
 mod chromium;
 mod client;

@@ -538,7 +538,7 @@ pub(crate) enum GalleryAction {
         /// Name of the scene
         name: String,
     },
-    /// Simulate scenes and make a page with their pictures
+    /// Simulate scenes, make their pictures, and write the page of all scenes that have one
     Render {
         /// Names of scenes; all of them if none is given
         names: Vec<String>,

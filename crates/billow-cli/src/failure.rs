@@ -107,7 +107,9 @@ impl From<RenderError> for Failure {
     fn from(error: RenderError) -> Self {
         let message = error.to_string();
         match error {
-            RenderError::Cache(_) | RenderError::Write { .. } => Self::System(message),
+            RenderError::Cache(_) | RenderError::Read { .. } | RenderError::Write { .. } => {
+                Self::System(message)
+            }
             RenderError::Settings(_) | RenderError::Look(_) | RenderError::Empty { .. } => {
                 Self::BadInput(message)
             }

@@ -26,6 +26,13 @@ pub enum RenderError {
     },
     /// The run could not be read.
     Cache(billow_io::Error),
+    /// A picture could not be read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A picture could not be written.
     Write {
         /// The file.
@@ -45,6 +52,7 @@ impl fmt::Display for RenderError {
             Self::Frame { frame, object, reason } => write!(f, "frame {frame}, object `{object}`: {reason}"),
             Self::Empty { what } => write!(f, "{what}"),
             Self::Cache(error) => error.fmt(f),
+            Self::Read { path, reason } => write!(f, "cannot read {}: {reason}", path.display()),
             Self::Write { path, reason } => write!(f, "cannot write {}: {reason}", path.display()),
         }
     }

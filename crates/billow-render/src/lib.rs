@@ -56,7 +56,7 @@ mod world;
 
 pub use error::RenderError;
 pub use film::Watch;
-pub use image::{Image, Sheet, write_apng, write_exr, write_gif, write_png};
+pub use image::{Image, Sheet, read_png, write_apng, write_exr, write_gif, write_png};
 pub use look::{Camera, Colour, Finish, GridKind, Ground, Light, LightKind, Look, Pattern, Sky, Surface};
 pub use picture::Picture;
 pub use run::RunStudio;

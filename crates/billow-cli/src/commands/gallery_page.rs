@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{Output, duration};
 use crate::progress::Bar;
 use billow::io::cache::Reader;
-use billow::render::{Image, Settings, Sheet, develop};
+use billow::render::{Settings, Sheet, develop, read_png};
 use billow::scene::Loader;
 use billow::scene::driver::{self, RunOptions};
 use billow::scene::gallery::{self, GalleryScene};
@@ -36,23 +36,23 @@ pub(super) struct Page<'a> {
     pub(super) runs: Option<&'a Path>,
 }
 
-/// Simulates the scenes and writes the page with its pictures.
+/// Simulates and pictures the scenes, and writes the page of all scenes that have a picture.
 pub(super) fn make(page: &Page<'_>, scenes: &[GalleryScene], output: Output) -> Result<(), Failure> {
     let folder = page.file.parent().unwrap_or(Path::new("")).join("pictures");
     let temporary = std::env::temp_dir().join(format!("billow-gallery-{}", std::process::id()));
     let runs = page.runs.unwrap_or(&temporary);
-    let outcome = scenes.iter().try_fold(Vec::new(), |mut entries, scene| {
+    let outcome = scenes.iter().try_for_each(|scene| {
         let picture = folder.join(format!("{}.png", scene.name));
-        let entry = show(scene, &runs.join(scene.name), &picture, page.preview, output)?;
+        show(scene, &runs.join(scene.name), &picture, page.preview, output)?;
         output.say(format!("{}: {}", scene.name, picture.display()));
-        entries.push(entry);
-        Ok::<_, Failure>(entries)
+        Ok::<_, Failure>(())
     });
     if page.runs.is_none() {
         // Nothing else can be done about a temporary folder that stays.
         let _ = std::fs::remove_dir_all(&temporary);
     }
-    let entries = outcome?;
+    outcome?;
+    let entries = entries(&folder)?;
     let overview = folder.join(OVERVIEW);
     show_all(&entries, &overview)?;
     output.say(format!("all of them: {}", overview.display()));
@@ -63,67 +63,75 @@ pub(super) fn make(page: &Page<'_>, scenes: &[GalleryScene], output: Output) -> 
         "ok": true,
         "page": page.file.display().to_string(),
         "overview": overview.display().to_string(),
-        "scenes": scenes.len(),
+        "scenes": scenes.iter().map(|s| s.name).collect::<Vec<_>>(),
+        "on_the_page": entries.iter().map(|e| e.scene.name).collect::<Vec<_>>(),
     }));
     Ok(())
 }
 
 /// A scene of the page.
 struct Entry {
-    name: &'static str,
-    title: String,
-    description: String,
+    scene: GalleryScene,
+    picture: PathBuf,
     frames: u32,
     fps: f64,
-    /// The picture that stands for the scene.
-    cover: Image,
 }
 
+/// All scenes that have a picture.
+fn entries(folder: &Path) -> Result<Vec<Entry>, Failure> {
+    let pictured = gallery::list().into_iter().map(|scene| {
+        let picture = folder.join(format!("{}.png", scene.name));
+        (scene, picture)
+    });
+    pictured
+        .filter(|(_, picture)| picture.exists())
+        .map(|(scene, picture)| {
+            let loaded = Loader::gallery(scene.name).load()?;
+            let (frames, fps) = (loaded.timing().frames, loaded.timing().fps);
+            Ok(Entry { scene, picture, frames, fps })
+        })
+        .collect()
+}
+
+/// Makes the picture of a scene.
 fn show(
     scene: &GalleryScene,
     run: &Path,
     picture: &Path,
     preview: bool,
     output: Output,
-) -> Result<Entry, Failure> {
+) -> Result<(), Failure> {
     let loaded = Loader::gallery(scene.name).load()?;
     simulate(&loaded, run, output)?;
     let reader = Reader::open(run)?;
-    let (frames, fps) = (reader.frames().last().copied().unwrap_or(0), reader.manifest().fps);
     let base = if preview { Settings::preview() } else { Settings { samples: 64, ..Settings::default() } };
-    let settings = Settings { width: SIZE[0], height: SIZE[1], ..base };
-    let frames_shown = spread(reader.frames(), COLUMNS, ROWS);
-    // A run made earlier is shown as the scene is lit and seen now.
-    let shots = Shots { frames: frames_shown, settings, look: Some(loaded.look().clone()) };
-    let mut sheet = Sheet::new(COLUMNS.min(shots.frames.len() as u32), ROWS, SIZE[0], SIZE[1]);
-    let mut cover = Image::filled(SIZE[0], SIZE[1], [0; 3]);
+    let shots = Shots {
+        frames: spread(reader.frames(), COLUMNS, ROWS),
+        settings: Settings { width: SIZE[0], height: SIZE[1], ..base },
+        // A run made earlier is shown as the scene is lit and seen now.
+        look: Some(loaded.look().clone()),
+    };
+    let mut sheet = Sheet::new(COLUMNS, ROWS, SIZE[0], SIZE[1]);
     shots.take(&mut shots.studio(reader)?, &Bar::new(scene.name, output.quiet), |index, taken| {
-        let image = develop(taken);
-        if image.detail() > cover.detail() {
-            cover = image.clone();
-        }
-        sheet.add(image, &index.to_string());
+        sheet.add(develop(taken), &index.to_string());
         Ok(())
     })?;
     let share = ALL_PICTURES / gallery::list().len().max(1);
-    sheet.write_png_within(picture, share.min(LARGEST_PICTURE))?;
-    Ok(Entry {
-        name: scene.name,
-        title: scene.title.clone(),
-        description: scene.description.clone(),
-        frames,
-        fps,
-        cover,
-    })
+    Ok(sheet.write_png_within(picture, share.min(LARGEST_PICTURE))?)
 }
 
-/// One sheet with a picture of every scene and its name.
+/// One sheet with the name of every scene on the frame of its picture, after the first, that shows most.
 fn show_all(entries: &[Entry], file: &Path) -> Result<(), Failure> {
     let count = entries.len() as u32;
     let columns = SCENES_IN_A_ROW.min(count);
     let mut sheet = Sheet::new(columns, count.div_ceil(columns.max(1)), SIZE[0], SIZE[1]);
     for entry in entries {
-        sheet.add(entry.cover.clone(), entry.name);
+        let frames = Sheet::cells(&read_png(&entry.picture)?, COLUMNS, ROWS);
+        let begun = if frames.len() > 1 { &frames[1..] } else { &frames[..] };
+        let fullest = begun.iter().max_by(|a, b| a.detail().total_cmp(&b.detail()));
+        if let Some(image) = fullest {
+            sheet.add(image.clone(), entry.scene.name);
+        }
     }
     Ok(sheet.write_png_within(file, LARGEST_PICTURE)?)
 }
@@ -162,9 +170,9 @@ fn text(entries: &[Entry]) -> String {
             page,
             "\n## {title}\n\n![{title}](pictures/{name}.png)\n\n{description}\n\n`billow run {name}`: {frames} frames, \
              {seconds} at {fps} frames per second.\n",
-            title = entry.title,
-            name = entry.name,
-            description = entry.description.trim(),
+            title = entry.scene.title,
+            name = entry.scene.name,
+            description = entry.scene.description.trim(),
             frames = entry.frames,
             fps = entry.fps,
         );

@@ -382,25 +382,26 @@ fn the_gallery_page_shows_every_scene_in_files_small_enough_to_keep() {
     let place = Place::new();
     crowd(&place.path("runs/juggle"));
     place.billow(&["run", "tumble", "-o", "runs/tumble", "--frames", "0..6"]).ok();
-    let report = place
-        .billow(&[
-            "gallery",
-            "render",
-            "juggle",
-            "tumble",
-            "--preview",
-            "--runs",
-            "runs",
-            "--page",
-            "docs/page.md",
-            "--json",
-        ])
-        .ok()
-        .json();
-    assert_eq!(
-        (report["scenes"].as_u64(), report["overview"].as_str()),
-        (Some(2), Some("docs/pictures/gallery.png"))
-    );
+    let render = |name: &str| {
+        let to = ["--preview", "--runs", "runs", "--page", "docs/page.md"];
+        place.billow(&[&["gallery", "--json", "render", name][..], &to].concat()).ok().json()
+    };
+    let file = |name: &str| place.path(&format!("docs/pictures/{name}.png"));
+    let bytes = |name: &str| std::fs::metadata(file(name)).unwrap().len();
+
+    // Three by two images of at most 320 × 180, and one of them on the sheet of all scenes.
+    assert_eq!(render("tumble")["overview"], "docs/pictures/gallery.png");
+    let (wide, tall, _) = png(&file("tumble"));
+    assert!((800..=3 * 320 + 16).contains(&wide) && (300..=2 * 180 + 12).contains(&tall), "{wide} × {tall}");
+    assert_eq!(png(&file("gallery")).0, 320 + 8);
+
+    // A picture that would take too much is smaller; the page keeps the scenes it had.
+    let report = render("juggle");
+    assert_eq!(report["on_the_page"], serde_json::json!(["juggle", "tumble"]));
+    let (narrow, _, _) = png(&file("juggle"));
+    assert!(narrow < wide && bytes("juggle") > 150_000, "{narrow} pixels, {} bytes", bytes("juggle"));
+    assert!(["juggle", "tumble", "gallery"].iter().all(|name| bytes(name) <= 300_000));
+    assert_eq!(png(&file("gallery")).0, 2 * 320 + 12);
     let page = std::fs::read_to_string(place.path("docs/page.md")).unwrap();
     for name in ["juggle", "tumble"] {
         assert!(
@@ -408,15 +409,4 @@ fn the_gallery_page_shows_every_scene_in_files_small_enough_to_keep() {
                 && page.contains(&format!("`billow run {name}`"))
         );
     }
-    let file = |name: &str| place.path(&format!("docs/pictures/{name}.png"));
-    let bytes = |name: &str| std::fs::metadata(file(name)).unwrap().len();
-    assert!(["juggle", "tumble", "gallery"].iter().all(|name| bytes(name) <= 300_000));
-    // Three by two images of 320 × 180, unless that takes too much.
-    let (wide, tall, _) = png(&file("tumble"));
-    assert_eq!((wide, tall), (3 * 320 + 16, 2 * 180 + 12));
-    let (narrow, _, _) = png(&file("juggle"));
-    assert!(narrow < wide && bytes("juggle") > 150_000, "{narrow} pixels, {} bytes", bytes("juggle"));
-    // A picture of each scene on one sheet.
-    let (wide, _, _) = png(&file("gallery"));
-    assert!((400..=2 * 320 + 12).contains(&wide), "{wide}");
 }

@@ -8,7 +8,7 @@ mod sheet;
 
 pub use animation::{write_apng, write_gif};
 pub use exr::write_exr;
-pub use png::write_png;
+pub use png::{read_png, write_png};
 pub use sheet::Sheet;
 
 use crate::error::RenderError;
@@ -40,6 +40,18 @@ impl Image {
             let to = ((y + row) * self.width + x) as usize;
             self.pixels[to..to + width].copy_from_slice(&other.pixels[from..from + width]);
         }
+    }
+
+    /// A part of the image with its top left corner at (x, y); what would stand out is black.
+    pub fn part(&self, x: u32, y: u32, width: u32, height: u32) -> Self {
+        let mut part = Self::filled(width, height, [0; 3]);
+        let across = width.min(self.width.saturating_sub(x)) as usize;
+        for row in 0..height.min(self.height.saturating_sub(y)) {
+            let from = ((y + row) * self.width + x) as usize;
+            let to = (row * width) as usize;
+            part.pixels[to..to + across].copy_from_slice(&self.pixels[from..from + across]);
+        }
+        part
     }
 
     /// The image made smaller: every pixel is the mean light of what it covers.
@@ -127,6 +139,21 @@ mod tests {
             }
         }
         assert_eq!(image.shrunk(90, 60), image);
+        assert_eq!(image.part(44, 3, 2, 1).pixels, [[10, 60, 120], [200, 30, 0]]);
+        assert_eq!(image.part(89, 59, 2, 2).pixels, [[200, 30, 0], [0; 3], [0; 3], [0; 3]]);
+    }
+
+    #[test]
+    fn pictures_are_read_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.png");
+        let mut image = Image::filled(30, 20, [1, 2, 3]);
+        image.paste(&Image::filled(10, 10, [250, 0, 7]), 5, 5);
+        write_png(&file, &image).unwrap();
+        assert_eq!(read_png(&file).unwrap(), image);
+        std::fs::write(&file, "no picture").unwrap();
+        let refused = read_png(&file).unwrap_err().to_string();
+        assert!(refused.starts_with("cannot read ") && refused.contains("a.png: "), "{refused}");
     }
 
     #[test]

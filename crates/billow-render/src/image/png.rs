@@ -2,6 +2,7 @@
 
 use super::{Image, write_whole};
 use crate::error::RenderError;
+use crate::settings::Settings;
 use std::path::Path;
 
 /// Writes an image as PNG, eight bits per channel, sRGB.
@@ -13,6 +14,32 @@ pub fn write_png(path: impl AsRef<Path>, image: &Image) -> Result<(), RenderErro
     let bytes = encode_still(image, Effort::Balanced)
         .map_err(|error| RenderError::Write { path: path.into(), reason: error.to_string() })?;
     write_whole(path, &bytes)
+}
+
+/// Reads an image from a PNG file of eight bits per channel without transparency, such as [`write_png`] makes.
+///
+/// # Errors
+/// If the file cannot be read or is of another kind.
+pub fn read_png(path: impl AsRef<Path>) -> Result<Image, RenderError> {
+    let path = path.as_ref();
+    let fail = |reason: String| RenderError::Read { path: path.into(), reason };
+    let file = std::fs::File::open(path).map_err(|e| fail(e.to_string()))?;
+    let mut reader =
+        png::Decoder::new(std::io::BufReader::new(file)).read_info().map_err(|e| fail(e.to_string()))?;
+    let info = reader.info();
+    let (width, height) = (info.width, info.height);
+    if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
+        let reason =
+            format!("{:?} of {:?} bits; eight-bit RGB is read here", info.color_type, info.bit_depth);
+        return Err(fail(reason));
+    }
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > Settings::MOST_PIXELS {
+        return Err(fail(format!("{pixels} pixels; at most {} are read", Settings::MOST_PIXELS)));
+    }
+    let mut bytes = vec![0; 3 * pixels as usize];
+    reader.next_frame(&mut bytes).map_err(|e| fail(e.to_string()))?;
+    Ok(Image { width, height, pixels: bytes.as_chunks().0.to_vec() })
 }
 
 /// How much time is given to compression.

@@ -81,6 +81,14 @@ impl Sheet {
         }
     }
 
+    /// The images of a full sheet of `columns` by `rows`, with their labels.
+    pub fn cells(sheet: &Image, columns: u32, rows: u32) -> Vec<Image> {
+        let side = |whole: u32, n: u32| (whole.saturating_sub(GAP) / n.max(1)).saturating_sub(GAP);
+        let (width, height) = (side(sheet.width, columns), side(sheet.height, rows));
+        let corner = |k: u32| (GAP + k % columns * (width + GAP), GAP + k / columns * (height + GAP));
+        (0..columns * rows).map(corner).map(|(x, y)| sheet.part(x, y, width, height)).collect()
+    }
+
     /// The sheet with its images made `cell` large by `fit`.
     fn lay_out(&self, [width, height]: [u32; 2], fit: impl Fn(&Image) -> Image) -> Image {
         let side = |n: u32, size: u32| n * size + (n + 1) * GAP;
@@ -128,18 +136,23 @@ mod tests {
         let at = |x: u32, y: u32| image.pixels[(x + y * image.width) as usize];
         assert_eq!((at(30, 10), at(100, 10), at(30, 60)), ([50; 3], [100; 3], [150; 3]));
         assert_eq!(at(100, 60), BACKGROUND);
+        let cells = Sheet::cells(&image, 2, 2);
+        assert_eq!(cells.len(), 4);
+        assert!(cells.iter().all(|c| (c.width, c.height) == (60, 40)));
+        let middle = [0, 1, 2, 3].map(|k: usize| cells[k].pixels[20 * 60 + 45]);
+        assert_eq!(middle, [[50; 3], [100; 3], [150; 3], BACKGROUND]);
         let label: Vec<_> = image.pixels.iter().filter(|p| **p == [0xf4, 0xf2, 0xee]).collect();
         assert!(label.len() > 60, "{}", label.len());
     }
 
     /// Noise, which no compression shortens.
-    fn noise(width: u32, height: u32) -> Image {
+    fn noise(width: u32, height: u32, seed: u32) -> Image {
         let hash = |k: u32| {
             let k = (k ^ (k >> 16)).wrapping_mul(0x7feb_352d);
             let k = (k ^ (k >> 15)).wrapping_mul(0x846c_a68b);
             k ^ (k >> 16)
         };
-        let pixel = |k: u32| hash(k).to_be_bytes();
+        let pixel = |k: u32| hash(k + seed).to_be_bytes();
         let pixels = (0..width * height).map(|k| [pixel(k)[0], pixel(k)[1], pixel(k)[2]]).collect();
         Image { width, height, pixels }
     }
@@ -154,8 +167,8 @@ mod tests {
     fn a_sheet_shrinks_until_its_file_fits_and_no_further() {
         let folder = tempfile::tempdir().unwrap();
         let mut sheet = Sheet::new(2, 1, 160, 90);
-        sheet.add(noise(160, 90), "1");
-        sheet.add(noise(160, 90), "2");
+        sheet.add(noise(160, 90, 0), "1");
+        sheet.add(noise(160, 90, 99_999), "2");
         let file = folder.path().join("sheet.png");
         // Two images of noise take 2 · 160 · 90 · 3 bytes and a little more.
         sheet.write_png_within(&file, 100_000).unwrap();

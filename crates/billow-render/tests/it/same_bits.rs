@@ -3,7 +3,7 @@
 use crate::props::{frame, grid, mesh, object, shoot, sphere};
 use billow_geom::shapes;
 use billow_io::cache::UpAxis;
-use billow_io::{Frame, Shape};
+use billow_io::{Frame, Object, Shape};
 use billow_num::{Pose, Quat, Vec3, par};
 use billow_render::{Look, Picture, Settings, Studio, Watch};
 
@@ -25,28 +25,31 @@ fn pictures_have_the_same_bits_for_1_2_and_7_threads() {
     assert!(one != shoot(&Look::default(), &everything, &other).unwrap());
 }
 
-/// A mesh far from its own origin turns away from where it is stored, and another of the same mesh stays there.
+/// Two bodies share a mesh far from its own origin: one stays where it is stored, the other turns away.
 #[test]
-fn a_frame_looks_the_same_whatever_was_shown_before_it() {
-    let ball = mesh("ball", shapes::uv_sphere(0.5, 64, 32).unwrap().translated(Vec3::new(3.0, 1.0, 2.0)));
-    let twin = |pose: Pose| billow_io::Object { name: "twin".into(), pose, ..ball.clone() };
+fn bodies_look_the_same_whether_they_share_a_mesh_and_whatever_was_shown_before() {
+    let make = || mesh("ball", shapes::uv_sphere(0.5, 64, 32).unwrap().translated(Vec3::new(3.0, 1.0, 2.0)));
     let turned =
         |degrees: f64| Pose { position: Vec3::X, rotation: Quat::from_rotation_z(degrees.to_radians()) };
-    let frames: Vec<Frame> = [Pose::IDENTITY, turned(40.0), turned(90.0)]
-        .into_iter()
-        .zip(0..)
-        .map(|(pose, index)| Frame { index, ..frame(vec![ball.clone(), twin(pose)]) })
-        .collect();
+    let poses = [Pose::IDENTITY, turned(40.0), turned(90.0)];
+    let frames = |twin: &dyn Fn() -> Object, ball: &Object| -> Vec<Frame> {
+        let both = |pose| vec![ball.clone(), Object { name: "twin".into(), pose, ..twin() }];
+        poses.iter().zip(0..).map(|(pose, index)| Frame { index, ..frame(both(*pose)) }).collect()
+    };
+    let ball = make();
+    let (shared, separate) = (frames(&|| ball.clone(), &ball), frames(&make, &ball));
     let settings = Settings { width: 96, height: 64, samples: 2, ..Settings::default() };
-    let shoot = |shown: &[usize]| -> Picture {
+    let shoot = |frames: &[Frame], shown: &[usize]| -> Picture {
         let mut survey = Studio::survey(&Look::default(), UpAxis::Z, 24.0, &frames[0], 1.5).unwrap();
         frames.iter().for_each(|f| survey.add(f));
         let mut studio = survey.finish().unwrap();
-        let pictures =
-            shown.iter().map(|k| studio.shoot(&frames[*k], None, &settings, &Watch::default()).unwrap());
-        pictures.last().unwrap()
+        let take = |k: &usize| studio.shoot(&frames[*k], None, &settings, &Watch::default()).unwrap();
+        shown.iter().map(take).last().unwrap()
     };
-    assert!(shoot(&[0, 1]) == shoot(&[1]), "after the frame in which it stood at its origin");
-    assert!(shoot(&[2, 1, 0]) == shoot(&[0]), "and back");
-    assert!(shoot(&[1]) != shoot(&[2]), "it turns");
+    for k in 0..3 {
+        let alone = shoot(&separate, &[k]);
+        assert!(shoot(&shared, &[k]) == alone, "frame {k}");
+        assert!(shoot(&shared, &[0, 2, 1, k]) == alone, "frame {k} after others");
+    }
+    assert!(shoot(&shared, &[1]) != shoot(&shared, &[2]), "it turns");
 }

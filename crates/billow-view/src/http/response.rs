@@ -134,9 +134,14 @@ pub(crate) fn write_response(
     close: bool,
 ) -> io::Result<()> {
     let body = if head_only { &[][..] } else { response.body.as_slice() };
-    let until = Instant::now() + BASE_TIME + Duration::from_secs(body.len() as u64 / SLOWEST);
+    let until = Instant::now() + patience(body.len());
     write_until(stream, response.head(close).as_bytes(), until)?;
     body.chunks(PIECE).try_for_each(|piece| write_until(stream, piece, until))
+}
+
+/// Time that an answer of so many bytes may take.
+fn patience(bytes: usize) -> Duration {
+    BASE_TIME + Duration::from_secs(bytes as u64 / SLOWEST)
 }
 
 fn write_until(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
@@ -159,6 +164,18 @@ fn write_until(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_that_never_reads_is_given_up() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let _silent = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let start = Instant::now();
+        let sent = write_until(&mut stream, &vec![0; 64 << 20], start + Duration::from_millis(300));
+        let waited = start.elapsed();
+        assert!(sent.is_err() && waited < Duration::from_secs(5), "{sent:?} after {waited:?}");
+        assert_eq!([0, 60 << 20].map(|n| patience(n).as_secs()), [10, 970]);
+    }
 
     #[test]
     fn every_answer_is_locked_down() {

@@ -93,6 +93,11 @@ impl Coupled {
         objects.active()
     }
 
+    /// Adds the objects that pushed each node last to `counts`.
+    pub(crate) fn count_contacts(&self, counts: &mut [u32]) {
+        self.objects.count(counts);
+    }
+
     /// Sets springs beyond their strain limits on them, by sweeps over the positions `x`.
     pub(crate) fn limit(&mut self, sweeps: u32, x: &mut [Vec3]) {
         if let Some((links, _)) = &mut self.elements {

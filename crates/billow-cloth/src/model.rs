@@ -6,6 +6,7 @@
 use crate::Material;
 use billow_contact::{Body, Surface};
 use billow_elastic::{AltitudeSprings, Bending, BendingMaterial, Spring, Springs, edge_stiffness};
+use billow_geom::audit::{self, Contact, Finding};
 use billow_geom::mesh::Topology;
 use billow_geom::{GeomError, TriMesh};
 use billow_levelset::Collider;
@@ -16,6 +17,24 @@ use std::sync::Arc;
 pub trait Script: Send + Sync {
     /// Position at time `t` [s] of the point that rests at `rest` [m].
     fn position(&self, rest: Vec3, t: f64) -> Vec3;
+
+    /// Position at time `t` [s] of vertex `index` of an obstacle's mesh, which rests at `rest` [m]: deforming meshes know
+    /// their vertices by number.
+    fn vertex(&self, _index: usize, rest: Vec3, t: f64) -> Vec3 {
+        self.position(rest, t)
+    }
+}
+
+/// One vertex of an obstacle.
+struct Vertex {
+    script: Arc<dyn Script>,
+    index: usize,
+}
+
+impl Script for Vertex {
+    fn position(&self, rest: Vec3, t: f64) -> Vec3 {
+        self.script.vertex(self.index, rest, t)
+    }
 }
 
 impl<F: Fn(Vec3, f64) -> Vec3 + Send + Sync> Script for F {
@@ -188,6 +207,17 @@ impl Model {
         self.air_step = dt;
     }
 
+    /// Lets the triangles of garments that cross something at positions `x` do so until they part, and only them. Returns
+    /// their pairs. To be called before every step while there are any: what has parted never crosses again.
+    pub fn exempt_crossings(&mut self, x: &[Vec3]) -> Vec<[u32; 2]> {
+        let cloth = self.parts[..self.garments].last().map_or(0, |p| p.triangles.end);
+        let crossing = |f: &&Finding| f.contact != Contact::Touching && (f.triangles[0] as usize) < cloth;
+        let found = audit::audit(x, self.surface.topology().triangles());
+        let pairs: Vec<[u32; 2]> = found.findings.iter().filter(crossing).map(|f| f.triangles).collect();
+        self.surface.exempt(&pairs);
+        pairs
+    }
+
     /// Garments first, then obstacles.
     pub fn parts(&self) -> &[Part] {
         &self.parts
@@ -343,10 +373,11 @@ impl Build {
     fn obstacle(&mut self, obstacle: &Obstacle) {
         let first = self.part(&obstacle.name, &obstacle.mesh);
         for (k, rest) in obstacle.mesh.positions.iter().enumerate() {
-            self.x.push(obstacle.script.position(*rest, 0.0));
+            let script = Arc::new(Vertex { script: Arc::clone(&obstacle.script), index: k });
+            self.x.push(script.position(*rest, 0.0));
             self.v.push(Vec3::ZERO);
             self.masses.push(1.0);
-            self.scripts.push((first + k as u32, obstacle.script.clone()));
+            self.scripts.push((first + k as u32, script));
         }
         self.thickness.push(obstacle.thickness);
         self.friction.push(obstacle.friction);

@@ -90,6 +90,13 @@ impl ObjectContacts {
         }
     }
 
+    /// Adds the objects that push each node to `counts`.
+    pub(crate) fn count(&self, counts: &mut [u32]) {
+        for (contact, k) in self.contacts.iter().zip(self.tiles.order()) {
+            counts[self.nodes[*k as usize][0] as usize] += u32::from(contact.pushed > 0.0);
+        }
+    }
+
     /// Number of contacts that had to push.
     pub(crate) fn active(&self) -> u64 {
         self.contacts.iter().filter(|c| c.active).count() as u64

@@ -27,6 +27,17 @@ pub struct Workspace {
     v_mid: Vec<Vec3>,
 }
 
+impl Workspace {
+    /// How many contacts pushed at each node at the end of the last step: with surfaces and with thick objects.
+    pub fn contacts_per_node(&self, nodes: usize) -> Vec<u32> {
+        let mut counts = vec![0; nodes];
+        self.contact.count_contacts(&mut counts);
+        self.coupled.count_contacts(&mut counts);
+        self.objects.count(&mut counts);
+        counts
+    }
+}
+
 /// What a step did.
 #[derive(Clone, Debug, Default)]
 pub struct StepReport {

@@ -369,6 +369,9 @@ impl Found {
 
     #[inline(always)]
     fn look(&mut self, surface: &Surface, plan: Plan<'_>, kind: Kind, nodes: [u32; 4]) {
+        if surface.is_exempt(kind == Kind::EdgeEdge, &nodes) {
+            return;
+        }
         self.candidates += 1;
         let (first, second) = kind.ends(&nodes);
         let x = corners(plan.x0, &nodes);

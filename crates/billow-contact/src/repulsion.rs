@@ -135,6 +135,15 @@ impl Repulsions {
         par::for_each_mut(&mut self.list, |_, r| (r.normal, r.held) = (0.0, Vec3::ZERO));
     }
 
+    /// Adds the contacts of each node that pushed in the last sub-step to `counts`.
+    pub(crate) fn count(&self, counts: &mut [u32]) {
+        for (contact, k) in self.list.iter().zip(self.tiles.order()) {
+            if contact.normal > 0.0 {
+                self.nodes[*k as usize].iter().for_each(|i| counts[*i as usize] += 1);
+            }
+        }
+    }
+
     /// Applies the impulses of the last sub-step.
     pub(crate) fn warm(&mut self, inverse_masses: &[f64], v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {

@@ -43,6 +43,13 @@ pub struct Workspace {
     zones: Zones,
 }
 
+impl Workspace {
+    /// Adds the contacts that pushed at each node at the end of the last step to `counts`.
+    pub fn count_contacts(&self, counts: &mut [u32]) {
+        self.repulsions.count(counts);
+    }
+}
+
 /// The step to be resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
@@ -230,6 +237,11 @@ impl Pipeline<'_> {
             let collisions = self.detect(self.round);
             if collisions.is_empty() {
                 break;
+            }
+            // What only scripted nodes could avoid, nobody avoids.
+            let weights = self.surface.inverse_masses();
+            if let Some(fixed) = collisions.iter().find(|c| c.contact().compliance(weights) == 0.0) {
+                return Err(self.unresolved(fixed));
             }
             self.report.rounds = self.report.rounds.max(round);
             self.report.collisions += collisions.len() as u64;

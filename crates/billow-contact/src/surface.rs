@@ -45,6 +45,9 @@ pub struct Surface {
     inverse_masses: Vec<f64>,
     body_of: Vec<u32>,
     bodies: Vec<BodyProperties>,
+    /// Pairs of elements that are not looked at, ascending: whether they are two edges or a point and a triangle, and
+    /// their nodes.
+    exempt: Vec<(bool, [u32; 4])>,
 }
 
 impl Surface {
@@ -69,7 +72,7 @@ impl Surface {
             });
         }
         let topology = Topology::new(body_of.len(), &triangles)?;
-        Ok(Self { topology, rest, inverse_masses, body_of, bodies: properties })
+        Ok(Self { topology, rest, inverse_masses, body_of, bodies: properties, exempt: Vec::new() })
     }
 
     /// Connectivity of the whole soup.
@@ -105,6 +108,33 @@ impl Surface {
     /// Thickness at a vertex [m].
     pub fn thickness(&self, vertex: u32) -> f64 {
         self.bodies[self.body_of(vertex) as usize].thickness
+    }
+
+    /// Leaves the given pairs of triangles alone from now on, instead of those named before: they may cross. All their
+    /// points, edges and faces are exempt from contacts and collisions with each other.
+    pub fn exempt(&mut self, pairs: &[[u32; 2]]) {
+        let mut exempt = Vec::with_capacity(15 * pairs.len());
+        let (triangles, edges) = (self.topology.triangles(), self.topology.edges());
+        for [s, t] in pairs {
+            for (one, other) in [(*s, *t), (*t, *s)] {
+                let [a, b, c] = triangles[other as usize];
+                exempt.extend(triangles[one as usize].map(|p| (false, [p, a, b, c])));
+            }
+            for e in self.topology.triangle_edges()[*s as usize] {
+                for f in self.topology.triangle_edges()[*t as usize] {
+                    let ([a, b], [c, d]) = (edges[e.min(f) as usize], edges[e.max(f) as usize]);
+                    exempt.push((true, [a, b, c, d]));
+                }
+            }
+        }
+        exempt.sort_unstable();
+        exempt.dedup();
+        self.exempt = exempt;
+    }
+
+    /// Whether a pair of elements is exempt, given whether it is two edges, and its nodes in the order of the search.
+    pub(crate) fn is_exempt(&self, edges: bool, nodes: &[u32; 4]) -> bool {
+        !self.exempt.is_empty() && self.exempt.binary_search(&(edges, *nodes)).is_ok()
     }
 
     /// Whether a pair of elements, given one vertex of each, can have a response at all.

@@ -133,8 +133,30 @@ pub struct CheckReport {
     pub crossings: u64,
     /// Overlaps of rigid bodies; `None` if the scene has none.
     pub overlaps: Option<Overlaps>,
+    /// The strain of each piece of cloth.
+    pub cloth: Vec<ClothStrain>,
     /// The scene's own checks.
     pub checks: Vec<SceneCheck>,
+}
+
+/// The largest strain of a piece of cloth at the ends of frames.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClothStrain {
+    /// Name of the piece.
+    pub name: String,
+    /// Largest strain of any spring [-].
+    pub largest: f64,
+    /// Frame in which it was found.
+    pub frame: u32,
+    /// What its fabric allows [-].
+    pub limit: f64,
+}
+
+impl ClothStrain {
+    /// How far it is beyond its limit [-].
+    pub fn beyond(&self) -> f64 {
+        (self.largest - self.limit).max(0.0)
+    }
 }
 
 /// Overlaps of rigid bodies over a run, measured on exact meshes.
@@ -185,6 +207,7 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
         may_cross: &may_cross,
         left_out: &scene.as_ref().map_or(Vec::new(), Scene::measured_names),
         referee: plan.map(Referee::new),
+        may_begin_crossed: scene.as_ref().is_some_and(begins_crossed),
     };
     let judged = with_threads(threads, || {
         par::map(frames.len(), |i| {
@@ -198,7 +221,14 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
     let facts: Vec<Facts> = judged.iter().filter_map(|(_, facts)| facts.clone()).collect();
     let overlaps = plan.map(|plan| overlaps(plan, &facts, facts.first()));
     let evidence = Evidence { facts: &facts, overlaps: overlaps.as_ref() };
-    let checks = scene.as_ref().map_or(Vec::new(), |s| own_checks(s, &evidence));
+    let cloth = scene.as_ref().map_or(Vec::new(), |s| strains(s, &facts));
+    let mut checks = scene.as_ref().map_or(Vec::new(), |s| own_checks(s, &evidence));
+    checks.extend(scene.iter().flat_map(|s| strain_checks(s, &cloth)));
+    if scene.as_ref().is_some_and(begins_crossed) {
+        checks.push(parting(
+            &judged.iter().map(|(check, _)| (check.frame, check.crossings)).collect::<Vec<_>>(),
+        ));
+    }
     Ok(CheckReport {
         frames: frames.len() as u32,
         expected_frames: expected.len() as u32,
@@ -206,8 +236,58 @@ pub fn check_run(dir: &Path, threads: usize, progress: &dyn Progress) -> Result<
         bad_frames: judged.into_iter().map(|j| j.0).filter(|c| !c.problems.is_empty()).collect(),
         crossings,
         overlaps,
+        cloth,
         checks,
     })
+}
+
+/// Whether the scene lets cloth begin crossed.
+fn begins_crossed(scene: &Scene) -> bool {
+    scene.cloth_plan().is_some_and(|plan| plan.allow_crossings)
+}
+
+/// The verdict on cloth that began crossed, from the crossing pairs of each frame: they only become fewer.
+fn parting(crossings: &[(u32, u64)]) -> SceneCheck {
+    let (first, last) = (crossings.first().map_or(0, |c| c.1), crossings.last().map_or(0, |c| c.1));
+    let rises = crossings.windows(2).find(|w| w[1].1 > w[0].1);
+    let message = match (rises, crossings.iter().rev().find(|c| c.1 > 0)) {
+        (Some(w), _) => format!("{} crossing pairs in frame {} after {}", w[1].1, w[1].0, w[0].1),
+        (None, Some((frame, _))) if last == 0 => {
+            format!("{first} crossing pairs at the start; they have parted after frame {frame}")
+        }
+        (None, _) => format!("{first} crossing pairs at the start, {last} at the end"),
+    };
+    SceneCheck { name: "initial crossings".into(), passed: Some(rises.is_none()), message }
+}
+
+/// The largest strain of each piece of cloth.
+fn strains(scene: &Scene, facts: &[Facts]) -> Vec<ClothStrain> {
+    let found = scene.cloths().iter().map(|piece| {
+        let values =
+            facts.iter().filter_map(|f| Some((f.index, *f.stats.get(&format!("{}.strain", piece.name))?)));
+        let (frame, largest) = values.fold((0, 0.0), |best, now| if now.1 > best.1 { now } else { best });
+        ClothStrain { name: piece.name.clone(), largest, frame, limit: piece.material.extension_limit }
+    });
+    found.collect()
+}
+
+/// Strain beyond the limit that is no fault where the scene says nothing: where fabric is wedged, collisions have the
+/// last word [-].
+const STRAIN_TOLERANCE: f64 = 0.02;
+
+/// Verdicts on the strain of cloth that the scene has no check for.
+fn strain_checks(scene: &Scene, found: &[ClothStrain]) -> Vec<SceneCheck> {
+    let asked = |statistic: &str| {
+        let same =
+            |c: &Check| matches!(&c.criterion, Criterion::Range { statistic: s, .. } if s == statistic);
+        scene.checks().iter().any(same)
+    };
+    let judged = found.iter().filter(|s| !asked(&format!("{}.strain", s.name))).map(|s| SceneCheck {
+        name: format!("strain of {}", s.name),
+        passed: Some(s.beyond() <= STRAIN_TOLERANCE),
+        message: format!("at most {:.4}; allowed {:.4} and {STRAIN_TOLERANCE} more", s.largest, s.limit),
+    });
+    judged.collect()
 }
 
 /// The verdicts of the scene's checks; rigid bodies are judged even if the scene does not ask for it.
@@ -297,6 +377,8 @@ struct Rules<'a> {
     may_cross: &'a [[String; 2]],
     left_out: &'a [String],
     referee: Option<Referee<'a>>,
+    /// Whether crossings are judged over all frames instead of one by one.
+    may_begin_crossed: bool,
 }
 
 /// Judges one frame.
@@ -314,7 +396,7 @@ fn judge(reader: &Reader, index: u32, rules: &Rules<'_>) -> (FrameCheck, Option<
     count_inverted(&frame, &mut check);
     let audit = Auditor::new(rules.may_cross).leave_out(rules.left_out).audit(&frame);
     check.crossings = audit.pairs;
-    if let Some(first) = &audit.first {
+    if let Some(first) = audit.first.as_ref().filter(|_| !rules.may_begin_crossed) {
         check.problems.push(format!("{} crossing pairs, first {first}", audit.pairs));
     }
     // What is not finite cannot be measured, and has been reported.

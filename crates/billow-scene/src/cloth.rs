@@ -1,7 +1,7 @@
 //! The cloth of a validated scene: garments, pins, obstacles, settings. Immutable; the solver's model is built from it.
 
 use crate::expr::Expr;
-use crate::motion::Motion;
+use crate::motion::{Morph, Motion};
 use billow_cloth::{Air, Config, Garment, Model, Obstacle, Script, Setup};
 use billow_geom::GeomError;
 use billow_io::Shape;
@@ -63,6 +63,8 @@ pub(crate) struct ClothPlan {
     pub(crate) preroll: f64,
     /// Drag during that time, on top of the usual [1/s].
     pub(crate) preroll_drag: f64,
+    /// Whether cloth may begin crossed: what crosses is left alone until it parts.
+    pub(crate) allow_crossings: bool,
     /// Whether every collision step is audited exactly.
     pub(crate) audit: bool,
 }
@@ -121,6 +123,22 @@ impl Carrier {
 impl Script for Carrier {
     fn position(&self, rest: Vec3, t: f64) -> Vec3 {
         self.pose(t).point(rest)
+    }
+}
+
+/// The vertices of a body that deforms while a motion carries it.
+pub(crate) struct Deforming {
+    pub(crate) carrier: Carrier,
+    pub(crate) morph: Arc<Morph>,
+}
+
+impl Script for Deforming {
+    fn position(&self, rest: Vec3, t: f64) -> Vec3 {
+        self.carrier.position(rest, t)
+    }
+
+    fn vertex(&self, index: usize, _rest: Vec3, t: f64) -> Vec3 {
+        self.carrier.position(self.morph.vertex(index, t.max(0.0)), t)
     }
 }
 

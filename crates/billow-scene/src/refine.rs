@@ -164,7 +164,7 @@ impl<'a> Job<'a> {
     fn refine(&self, mut frame: Frame) -> Result<(Frame, PostReport, crate::driver::FrameAudit), RunError> {
         let t = frame.time;
         let place = |o: &billow_cloth::Obstacle| -> Vec<Vec3> {
-            o.mesh.positions.iter().map(|x| o.script.position(*x, t)).collect()
+            o.mesh.positions.iter().enumerate().map(|(k, x)| o.script.vertex(k, *x, t)).collect()
         };
         let obstacles: Vec<Vec<Vec3>> = self.plan.obstacles.iter().map(place).collect();
         let solids: Vec<Placed> = self.plan.solids.iter().map(|s| Placed::new(s, t, 0.0)).collect();

@@ -5,7 +5,7 @@ use crate::cloth::ClothPlan;
 use crate::driver::{OnCrossing, Plan};
 use crate::expr::Expr;
 use crate::material::Material;
-use crate::motion::{MassModel, Motion};
+use crate::motion::{MassModel, Morph, Motion};
 use crate::read::declare::Table;
 use crate::read::files::{Files, normalise};
 use crate::read::log::{Log, Span};
@@ -18,6 +18,7 @@ use crate::{Cloth, Problem, Problems, World, gallery};
 use billow_io::Shape;
 use billow_num::Vec3;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A scene whose every value has been checked; immutable.
@@ -87,8 +88,22 @@ pub struct Body {
     pub mass: Option<MassModel>,
     /// Whether rigid bodies meet it.
     pub meets_rigid: bool,
+    /// How its vertices move in its own coordinates, if it deforms.
+    pub morph: Option<Arc<Morph>>,
     /// Colour of a copy instead of the material's, linear red, green and blue [-].
     pub colour: Option<Vec3>,
+}
+
+impl Body {
+    /// Its shape in its own coordinates at time `t` [s].
+    pub fn shape_at(&self, t: f64) -> Shape {
+        match (&self.shape, &self.morph) {
+            (Shape::Triangles { triangles, .. }, Some(morph)) => {
+                Shape::Triangles { positions: morph.positions(t), triangles: Arc::clone(triangles) }
+            }
+            (shape, _) => shape.clone(),
+        }
+    }
 }
 
 /// What to keep and where.

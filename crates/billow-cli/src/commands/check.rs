@@ -46,6 +46,16 @@ fn lines(report: &CheckReport) -> Vec<String> {
             found.pairs, found.largest, found.mean, found.relinked
         ));
     }
+    lines.extend(report.cloth.iter().map(|cloth| {
+        format!(
+            "cloth `{}`: largest strain at the ends of frames {:.2} % (frame {}), {:.2} % beyond its limit of {:.1} %",
+            cloth.name,
+            100.0 * cloth.largest,
+            cloth.frame,
+            100.0 * cloth.beyond(),
+            100.0 * cloth.limit
+        )
+    }));
     lines.extend(report.problems.iter().map(|p| format!("  {p}")));
     for frame in report.bad_frames.iter().take(LISTED) {
         lines.extend(frame.problems.iter().map(|p| format!("  frame {}: {p}", frame.frame)));

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test says why it skips")]
 
 mod bad_input;
+mod cloth;
 mod commands;
 mod interruption;
 mod levelsets;

@@ -1,10 +1,12 @@
 //! How bodies move: placed, keyframed, scripted, in free flight, or as rigid bodies.
 
 mod flight;
+mod morph;
 mod script;
 mod track;
 
 pub use flight::{Flight, FlightState, MassModel};
+pub use morph::Morph;
 pub use script::Script;
 pub use track::{Extrapolation, Interpolation, Track};
 

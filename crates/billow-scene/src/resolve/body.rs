@@ -6,15 +6,17 @@ use super::obstacle::surface;
 use super::{Turn, constant, find, finite, fixed_rotation, formula, turn};
 use crate::expr::Expr;
 use crate::material::Material;
-use crate::motion::{Flight, Launch, MassModel, Motion, Script, Track, pose_about};
+use crate::motion::{Flight, Launch, MassModel, Morph, Motion, Script, Track, pose_about};
 use crate::read::declare::At;
 use crate::read::log::{Log, Span};
 use crate::read::values::Formula;
 use crate::scene::{Body, Timing};
 use crate::tables::cloth::Collision;
 use crate::tables::{BodyTable, MotionTable, RotationTable, SceneTable};
+use billow_io::Shape;
 use billow_num::{Pose, Quat, Vec3};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Most triangles and tetrahedra of all bodies together.
 const MOST_ELEMENTS: usize = 20_000_000;
@@ -53,6 +55,7 @@ pub(super) fn bodies(
             log.error(name.span, format!("the bodies have more than {MOST_ELEMENTS} elements together"));
             break;
         }
+        let Some(morph) = maker.morph(mesh, (table, meshes), log) else { continue };
         let mass = maker.mass(mesh, material);
         let digits = copies.len().saturating_sub(1).to_string().len();
         for (k, copy) in copies.iter().enumerate() {
@@ -67,7 +70,8 @@ pub(super) fn bodies(
                 material,
                 motion,
                 mass,
-                meets_rigid: body.collision.value != Collision::None,
+                meets_rigid: body.collision.value != Collision::None && morph.is_none(),
+                morph: morph.clone(),
                 colour: copy.colour,
             });
         }
@@ -112,6 +116,58 @@ impl Maker<'_> {
         }
         let extent = mesh.shape.positions().iter().map(|x| x.length()).fold(0.0, f64::max);
         copies(array, (span, extent, self.timing.up_vector()), self.parameters, log)
+    }
+
+    /// How the body deforms, if it does; `None` after a problem.
+    fn morph(
+        &self,
+        mesh: &MeshEntry,
+        (scene, meshes): (&SceneTable, &[Option<MeshEntry>]),
+        log: &mut Log,
+    ) -> Option<Option<Arc<Morph>>> {
+        let BodyTable { morph, morph_times: times, .. } = self.table;
+        if morph.is_empty() && times.is_empty() {
+            return Some(None);
+        }
+        if morph.len() != times.len() {
+            let message =
+                format!("`morph` has {} values, but `morph_times` has {}", morph.len(), times.len());
+            log.error(if morph.given { morph.span } else { times.span }, message);
+            return None;
+        }
+        if let Some(k) = (1..times.len()).find(|k| times[*k] <= times[*k - 1]) {
+            let message =
+                format!("`morph_times` must increase, but {} comes after {}", times[k], times[k - 1]);
+            log.error(times.span, message);
+            return None;
+        }
+        if matches!(self.table.motion, Some(MotionTable::Free { .. } | MotionTable::Rigid { .. })) {
+            log.error(morph.span, format!("`{}` moves by itself and cannot deform", self.name))
+                .help("only a static, keyframed or scripted body can");
+            return None;
+        }
+        let mut keys = Vec::new();
+        for name in &morph.value {
+            let index = find(&name.0, morph.span, "mesh", &scene.mesh, log)?;
+            let key = meshes[index].as_ref()?;
+            match (&mesh.shape, &key.shape) {
+                (
+                    Shape::Triangles { positions: p, triangles: t },
+                    Shape::Triangles { positions: q, triangles: u },
+                ) if p.len() == q.len() && t == u => keys.push(Arc::clone(q)),
+                _ => {
+                    let message = format!(
+                        "the mesh `{}` does not have the triangles of `{}`",
+                        name.0, self.table.mesh.0
+                    );
+                    log.error(morph.span, message).help(
+                        "a body deforms between meshes of triangles that differ in their positions only",
+                    );
+                    return None;
+                }
+            }
+        }
+        Some(Some(Arc::new(Morph { times: times.value.clone(), keys })))
     }
 
     /// Mass and inertia: of the solid, or of the sheet if the body is rigid and open.

@@ -76,6 +76,7 @@ pub(super) fn cloth(context: &Context<'_>, log: &mut Log) -> Option<ClothPlan> {
         config: config(settings),
         preroll: settings.preroll.value,
         preroll_drag: settings.preroll_drag.value,
+        allow_crossings: settings.allow_initial_crossings.value,
         audit: settings.audit.value,
     };
     match plan.model(0.0, context.timing.gravity) {

@@ -117,7 +117,8 @@ pub(super) fn meshes(
 /// Warns of meshes that do not appear.
 pub(super) fn warn_of_unused(table: &SceneTable, log: &mut Log) {
     for (name, _) in &table.mesh.entries {
-        let bodies = table.body.entries.iter().map(|(_, body)| &body.mesh.0);
+        let morphs = table.body.entries.iter().flat_map(|(_, body)| body.morph.iter().map(|m| &m.0));
+        let bodies = table.body.entries.iter().map(|(_, body)| &body.mesh.0).chain(morphs);
         let cloths = table.cloth.entries.iter().map(|(_, cloth)| &cloth.mesh.0);
         let meshes = table.mesh.entries.iter().filter_map(|(_, mesh)| mesh.mesher.value.as_ref());
         let trims = meshes.filter_map(|m| m.trim.value.as_ref()).map(|trim| &trim.0);

@@ -3,7 +3,7 @@
 
 use super::cloth::Context;
 use super::mesh::MeshEntry;
-use crate::cloth::{Carrier, SolidBody};
+use crate::cloth::{Carrier, Deforming, SolidBody};
 use crate::read::declare::At;
 use crate::read::log::Log;
 use crate::scene::Body;
@@ -56,7 +56,13 @@ pub(super) fn obstacles(
         }
         let Some(mesh) = surface(&body.shape) else { continue };
         let maker = Maker { name, table, body, entry, mesh: &mesh, edge };
-        match maker.decide() {
+        let kind = maker.decide();
+        if body.morph.is_some() && !matches!(kind, Collision::Mesh | Collision::None) {
+            log.error(table.collision.span, format!("`{}` deforms: its distance is not known", body.name))
+                .help("use collision = \"mesh\" or \"none\"");
+            continue;
+        }
+        match kind {
             Collision::None | Collision::Auto => {}
             Collision::Mesh => meshes.push(maker.obstacle(thinnest)),
             kind => {
@@ -91,6 +97,9 @@ impl Maker<'_> {
         if self.table.collision.value != Collision::Auto {
             return self.table.collision.value;
         }
+        if self.body.morph.is_some() {
+            return Collision::Mesh;
+        }
         if self.is_round(Collision::Exact) {
             return Collision::Exact;
         }
@@ -108,9 +117,13 @@ impl Maker<'_> {
 
     /// The body's triangles in the collision pipeline.
     fn obstacle(&self, thickness: f64) -> Obstacle {
+        let carrier = Carrier::new(self.body.motion.clone());
         Obstacle {
             name: self.body.name.clone(),
-            script: Arc::new(Carrier::new(self.body.motion.clone())),
+            script: match &self.body.morph {
+                Some(morph) => Arc::new(Deforming { carrier, morph: Arc::clone(morph) }),
+                None => Arc::new(carrier),
+            },
             thickness,
             friction: self.body.material.friction,
             mesh: self.mesh.clone(),

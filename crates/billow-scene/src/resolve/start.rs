@@ -35,7 +35,8 @@ pub(super) fn check_start(table: &SceneTable, scene: &Resolved, log: &mut Log) {
             continue;
         }
         if let Some(at) = span_of(table, &crossing.objects[1]) {
-            report(crossing, with_cloth, at, log);
+            let allowed = with_cloth && plan.is_some_and(|p| p.allow_crossings);
+            report(crossing, (with_cloth, allowed), at, log);
         }
     }
     if let Some(plan) = plan {
@@ -57,7 +58,7 @@ pub(super) fn span_of(table: &SceneTable, name: &str) -> Option<Span> {
         .or_else(|| table.cloth.entries.iter().find(|c| c.0.value == name).map(|c| c.0.span))
 }
 
-fn report(crossing: &ObjectCrossing, with_cloth: bool, at: Span, log: &mut Log) {
+fn report(crossing: &ObjectCrossing, (with_cloth, allowed): (bool, bool), at: Span, log: &mut Log) {
     let [a, b] = &crossing.objects;
     let count = if crossing.pairs == 1 { "1 pair".to_owned() } else { format!("{} pairs", crossing.pairs) };
     let [i, j] = crossing.elements;
@@ -73,7 +74,14 @@ fn report(crossing: &ObjectCrossing, with_cloth: bool, at: Span, log: &mut Log) 
     let help = if with_cloth {
         let pairs: Vec<String> = crossing.listed.iter().map(|[i, j]| format!("{i}–{j}")).collect();
         let more = if crossing.pairs > pairs.len() as u64 { ", …" } else { "" };
-        format!("cloth must begin without crossings; these triangles cross: {}{more}", pairs.join(", "))
+        let listed = format!("these triangles cross: {}{more}", pairs.join(", "));
+        if allowed {
+            log.warning(at, message).help(format!("they are left alone until they part; {listed}"));
+            return;
+        }
+        format!(
+            "cloth must begin without crossings, or with allow_initial_crossings = true under [cloth_solver]; {listed}"
+        )
     } else {
         format!("move them apart, or allow it with may_cross = [[\"{a}\", \"{b}\"]] under [output]")
     };

@@ -61,6 +61,10 @@ pub(super) struct ClothSystem {
     marked: Saved,
     work: Workspace,
     auditor: Option<Auditor>,
+    /// Whether cloth that began crossed may still be.
+    tangled: bool,
+    /// Pairs of triangles that cross at the start of the present step, with leave.
+    crossed: Vec<[u32; 2]>,
     /// Triangles of each piece.
     triangles: Vec<Arc<Vec<[u32; 3]>>>,
 }
@@ -78,6 +82,8 @@ impl ClothSystem {
             marked: state.clone(),
             state,
             model,
+            tangled: plan.allow_crossings,
+            crossed: Vec::new(),
             plan,
             work: Workspace::default(),
             auditor: None,
@@ -95,6 +101,11 @@ impl ClothSystem {
             })?;
             self.work = Workspace::default();
             self.epoch = epoch;
+            self.tangled = self.plan.allow_crossings;
+        }
+        if self.tangled {
+            self.crossed = self.model.exempt_crossings(&self.state.cloth.x);
+            self.tangled = !self.crossed.is_empty();
         }
         self.model.gravity = gravity;
         self.model.air.wind = self.plan.wind((t + 0.5 * dt).max(0.0));
@@ -150,7 +161,8 @@ impl ClothSystem {
         let garments = self.model.parts()[..self.model.garment_count()].last().map_or(0, |p| p.triangles.end);
         // Bodies may cross each other.
         let crossing = |f: &&billow_geom::audit::Finding| {
-            f.contact != Contact::Touching && (f.triangles[0] as usize) < garments
+            let known = self.crossed.contains(&f.triangles);
+            f.contact != Contact::Touching && (f.triangles[0] as usize) < garments && !known
         };
         let Some(found) = audit.findings.iter().find(crossing) else { return Ok(()) };
         let [a, b] =
@@ -190,7 +202,7 @@ impl ClothSystem {
     }
 
     /// The piece as an object with its data per vertex.
-    fn object(&self, piece: usize, strain: &[f32]) -> Object {
+    fn object(&self, piece: usize, strain: &[f32], contacts: &[i32]) -> Object {
         let nodes = self.model.parts()[piece].nodes.clone();
         let State { x, v, .. } = &self.state.cloth;
         let shape = Shape::Triangles {
@@ -214,7 +226,12 @@ impl ClothSystem {
             Attribute {
                 name: "strain".into(),
                 domain: Domain::Vertex,
-                values: Values::Scalar(Arc::new(strain[nodes].to_vec())),
+                values: Values::Scalar(Arc::new(strain[nodes.clone()].to_vec())),
+            },
+            Attribute {
+                name: "contacts".into(),
+                domain: Domain::Vertex,
+                values: Values::Integer(Arc::new(contacts[nodes].to_vec())),
             },
         ];
         object
@@ -276,14 +293,17 @@ impl System for ClothSystem {
 
     fn rollback(&mut self) {
         self.state.clone_from(&self.marked);
+        self.tangled = self.plan.allow_crossings;
     }
 
     fn snapshot(&self, frame: &mut Frame) {
         let strains = self.strains();
         let strain = largest_per_node(&self.model, &strains);
+        let contacts = self.work.contacts_per_node(self.model.node_count());
+        let contacts: Vec<i32> = contacts.into_iter().map(|count| count as i32).collect();
         let mut energy = 0.0;
         for piece in 0..self.plan.pieces.len() {
-            frame.objects.push(self.object(piece, &strain));
+            frame.objects.push(self.object(piece, &strain, &contacts));
             energy += self.note_piece(piece, &strains, frame);
         }
         let x = &self.state.cloth.x;
@@ -309,6 +329,7 @@ impl System for ClothSystem {
             return Err(format!("it has {} nodes, the scene {expected}", found[0]));
         }
         self.state = state;
+        self.tangled = self.plan.allow_crossings;
         Ok(())
     }
 

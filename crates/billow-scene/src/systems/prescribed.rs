@@ -56,7 +56,7 @@ impl System for Prescribed {
         for body in &self.bodies {
             let pose = body.motion.pose(frame.time).unwrap_or_default();
             let (velocity, spin) = body.motion.velocity(frame.time).unwrap_or_default();
-            let mut object = Object::new(body.name.clone(), body.shape.clone());
+            let mut object = Object::new(body.name.clone(), body.shape_at(frame.time));
             object.pose = pose;
             object.attributes =
                 self.attributes.iter().filter_map(|a| attribute(*a, body, velocity, spin)).collect();

@@ -177,6 +177,9 @@ table! {
         preroll: f64 = 0.0 => unit("s"), range(0.0, 1e4);
         /// Drag during the preroll, on top of `drag`.
         preroll_drag: f64 = 4.0 => unit("1/s"), range(0.0, 1e6);
+        /// Let cloth begin crossed: the pairs of triangles that cross are left alone until they part, and then never cross
+        /// again. Without it such a scene is refused with the list of these pairs.
+        allow_initial_crossings: bool = false;
         /// Test exactly, after every collision step, that nothing crosses; a step that fails is taken back and halved.
         audit: bool = false;
     }

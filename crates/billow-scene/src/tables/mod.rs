@@ -235,6 +235,11 @@ table! {
         margin: Option<f64> => unit("m"), range(0.0, 1e3);
         /// Distance between samples of the signed distance by which rigid bodies meet it; 1/96 of its longest side if not given.
         spacing: Option<f64> => unit("m"), above(0.0), at_most(1e6);
+        /// Meshes it deforms to, one at each of `morph_times`: they have the triangles of `mesh`, with other positions. Its
+        /// vertices go straight from one to the next. Cloth meets it by its triangles; rigid bodies pass through it.
+        morph: Vec<MeshName>;
+        /// Times of `morph`, increasing. The first mesh holds before, the last one after them.
+        morph_times: Vec<f64> => unit("s"), range(-1e9, 1e9);
         /// Many copies of the body that share its mesh. They are called NAME-0, NAME-1 and so on.
         array: Option<ArrayTable>;
         /// How it is shown; by default as its material.

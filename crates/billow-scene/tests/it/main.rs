@@ -8,6 +8,7 @@
 mod broken;
 mod checks;
 mod cloth;
+mod control;
 mod fuzz;
 mod gallery;
 mod meshes;

@@ -38,6 +38,8 @@ pub(crate) struct Coupled {
     /// Scratch: the air's forces on faces.
     faces: Vec<Vec3>,
     objects: ObjectContacts,
+    /// End of the last step [s].
+    end: f64,
 }
 
 impl Coupled {
@@ -52,7 +54,8 @@ impl Coupled {
     ) -> u64 {
         let steps = config.substeps.max(1);
         let h = dt / f64::from(steps);
-        let Self { elements, moved, outer, faces, objects } = self;
+        self.end = time + dt;
+        let Self { elements, moved, outer, faces, objects, .. } = self;
         let (links, hinges) = elements.get_or_insert_with(|| (Links::new(model), Hinges::new(model)));
         moved.resize(x.len(), Vec3::ZERO);
         for k in 0..steps {
@@ -98,10 +101,13 @@ impl Coupled {
         self.objects.count(counts);
     }
 
-    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x`.
+    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step; objects
+    /// have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, x: &mut [Vec3]) {
-        if let Some((links, _)) = &mut self.elements {
-            (0..sweeps).for_each(|_| links.limit(x));
+        let Some((links, _)) = &mut self.elements else { return };
+        for _ in 0..sweeps {
+            links.limit(x);
+            self.objects.push_out(self.end, x);
         }
     }
 }

@@ -5,16 +5,19 @@
 //! faster than a constant that is known for every field, so nothing is missed, and a remembered search gives the same
 //! contacts as a fresh one.
 
-use crate::geometry::Geometry;
-use crate::near::{Once, Placed};
+use crate::field::Slope;
+use crate::lasting::Since;
+use crate::near::{Once, Placed, owners};
 use crate::samples::Node;
 use billow_geom::Aabb;
-use billow_num::{Pose, Vec3};
+use billow_num::Vec3;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
-const SLACK: f64 = 0.08;
+const SLACK: f64 = 0.2;
+/// Way of a step from which extra radius does not pay, as a part of it.
+const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
-const HALVINGS: u32 = 1;
+const HALVINGS: u32 = 3;
 
 /// What of one body is close to the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,51 +36,44 @@ impl Side {
 /// What of two bodies is close.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidates {
-    /// Pose of the smaller body in the frame of the larger when searched.
-    between: Pose,
+    /// The pair when searched.
+    since: Since,
     /// Radius of the search [m].
     radius: f64,
-    /// Size of the smaller body plus the radius [m].
-    arm: f64,
     pub(crate) sides: [Side; 2],
 }
 
 impl Candidates {
-    /// Searches for everything of `pair` within `reach` and a little more, the more the longer the `way` of a step;
-    /// `seen` is scratch.
-    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, way): (f64, f64), seen: &mut Once<f64>) -> Self {
-        let slack = SLACK * pair[0].shape.depth.min(pair[1].shape.depth) + way;
-        let radius = reach + slack;
+    /// Searches for everything of `pair` within `reach`, and more if the two move so little in a step, by `pace` [m],
+    /// that it will serve again; `seen` is scratch.
+    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, pace): (f64, f64), seen: &mut Once<f64>) -> Self {
+        let slack = SLACK * pair[0].shape.depth.min(pair[1].shape.depth);
+        let radius = if pace <= WORTH * slack { reach + slack } else { reach };
         let arm = pair[0].shape.radius.min(pair[1].shape.radius) + radius;
         let apart = boxes_apart(&pair);
         if apart > radius {
             let radius = apart.min(4.0 * arm);
-            return Self { between: relative(&pair), radius, arm: arm + radius, sides: Default::default() };
+            return Self { since: Since::new(&pair, arm + radius), radius, sides: Default::default() };
         }
-        let [a, b] = [side(pair, radius, seen), side([pair[1], pair[0]], radius, seen)];
+        let owners = owners(&pair);
+        let mut of = |k: usize| {
+            if owners.contains(&k) {
+                side([pair[k], pair[1 - k]], radius, seen)
+            } else {
+                (Side::default(), f64::INFINITY)
+            }
+        };
+        let [a, b] = [of(0), of(1)];
         // Only what is near the smaller body counts, as far as it turns.
         let radius = a.1.min(b.1).min(4.0 * arm).max(radius);
-        Self { between: relative(&pair), radius, arm: arm + radius, sides: [a.0, b.0] }
+        Self { since: Since::new(&pair, arm + radius), radius, sides: [a.0, b.0] }
     }
 
     /// Whether everything within `reach` at the present poses is among the candidates.
     pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> bool {
-        let now = relative(pair);
-        // Half the angle of the turn has this sine; the angle is at most π times it, and close to twice if small.
-        let d = now.rotation.dot(self.between.rotation);
-        let sine = (1.0 - d * d).max(0.0).sqrt();
-        let turn = if sine < 0.3 { 2.04 * sine } else { std::f64::consts::PI * sine };
-        let way = now.position.distance(self.between.position) + turn * self.arm;
-        let steep = pair[0].shape.steepness().max(pair[1].shape.steepness());
-        reach + steep * way <= self.radius
+        let way = self.since.way(pair);
+        pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach)
     }
-}
-
-/// Pose of the smaller body in the frame of the larger.
-fn relative(pair: &[Placed<'_>; 2]) -> Pose {
-    let [a, b] = pair;
-    let (small, large) = if a.shape.radius <= b.shape.radius { (a, b) } else { (b, a) };
-    small.pose.then(&large.pose.inverse())
 }
 
 /// A lower bound of the distance of the boxes of two bodies: the widest gap along a face's normal or across two edges.
@@ -114,7 +110,7 @@ fn boxes_apart(pair: &[Placed<'_>; 2]) -> f64 {
 fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (Side, f64) {
     let (mut found, mut clear) = (Side::default(), f64::INFINITY);
     let Some(field) = &other.shape.field else { return (found, clear) };
-    let steep = other.shape.steepness();
+    let slope = other.shape.slope;
     let between = owner.pose.then(&other.pose.inverse());
     let (turn, shift) = (between.matrix(), between.position);
     let samples = &owner.shape.samples;
@@ -122,7 +118,7 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (
     let keep = |node: &Node| {
         let mut bound = outside(&node.bounds, centre) - other.shape.radius;
         if bound <= radius {
-            bound = field.phi(turn * node.centre + shift) - steep * node.radius;
+            bound = slope.at_least(field.phi(turn * node.centre + shift), node.radius);
         }
         if bound > radius {
             clear = clear.min(bound);
@@ -151,7 +147,7 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (
         }
         for e in leaf.edges.clone() {
             let ends = samples.edges[e as usize].map(&mut vertex);
-            let least = least(&|x| field.phi(x), ends, (steep, radius), HALVINGS);
+            let least = least(&|x| field.phi(x), ends, (&slope, radius), HALVINGS);
             if least <= radius {
                 found.edges.push(e);
             } else {
@@ -171,22 +167,15 @@ fn outside(bounds: &Aabb, x: Vec3) -> f64 {
 fn least(
     phi: &impl Fn(Vec3) -> f64,
     [p, q]: [(Vec3, f64); 2],
-    (steep, radius): (f64, f64),
+    (slope, radius): (&Slope, f64),
     halvings: u32,
 ) -> f64 {
-    let bound = p.1.min(q.1).min(0.5 * (p.1 + q.1 - steep * p.0.distance(q.0)));
+    let bound = p.1.min(q.1).min(slope.between(p.1, q.1, p.0.distance(q.0)));
     if bound > radius || halvings == 0 || p.1.min(q.1) <= radius {
         return bound;
     }
     let x = 0.5 * (p.0 + q.0);
     let middle = (x, phi(x));
-    let first = least(phi, [p, middle], (steep, radius), halvings - 1);
-    if first <= radius { first } else { first.min(least(phi, [middle, q], (steep, radius), halvings - 1)) }
-}
-
-impl Geometry {
-    /// Largest slope of the signed distance, at least one [-].
-    pub(crate) fn steepness(&self) -> f64 {
-        self.steep
-    }
+    let first = least(phi, [p, middle], (slope, radius), halvings - 1);
+    if first <= radius { first } else { first.min(least(phi, [middle, q], (slope, radius), halvings - 1)) }
 }

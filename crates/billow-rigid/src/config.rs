@@ -67,8 +67,8 @@ impl Default for Config {
             push_sweeps: 8,
             rounds: 3,
             margin: 0.02,
-            stride: 0.5,
-            turn: 0.25,
+            stride: 1.0,
+            turn: 0.5,
             parts: 8,
             sleep: 0.0,
         }

@@ -6,49 +6,63 @@
 //! the documents leave open.
 
 use crate::broad;
-use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
 use crate::model::Model;
 use crate::motion::advanced;
-use crate::near::{Meeting, Placed, Scratch, touches};
+use crate::near::{Known, Meeting, Placed, Scratch, touches};
 use crate::state::State;
 use billow_geom::Aabb;
 use billow_num::{Pose, Vec3, par};
-use std::sync::Arc;
 
 /// Pairs per parallel piece of work.
-const PIECE: usize = 16;
+const PIECE: usize = 128;
 
-/// Candidates of pairs, ascending: results are the same with and without it.
+/// What is remembered of pairs, ascending. Results are the same if it is lost between steps.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Memory(Vec<([u32; 2], Arc<Candidates>)>);
+pub(crate) struct Memory {
+    pairs: Vec<([u32; 2], Known)>,
+    /// Whether the next search is to be exact.
+    exact: bool,
+}
 
 impl Memory {
-    /// Replaces what is known of the pairs in `fresh`, which ascend.
-    fn keep(&mut self, fresh: Vec<([u32; 2], Arc<Candidates>)>) {
-        let mut old = std::mem::take(&mut self.0).into_iter().peekable();
-        self.0.reserve(old.len() + fresh.len() / 4);
+    /// Replaces what is known of the pairs in `fresh`, which ascend. After an exact search no other places last.
+    fn keep(&mut self, fresh: Vec<([u32; 2], Known)>) {
+        let exact = std::mem::take(&mut self.exact);
+        let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
+        self.pairs.reserve(old.len() + fresh.len() / 4);
+        let mut keep = |mut known: ([u32; 2], Known), new: bool| {
+            if exact && !new {
+                known.1.lasting = None;
+            }
+            self.pairs.push(known);
+        };
         for new in fresh {
             while let Some(kept) = old.next_if(|o| o.0 < new.0) {
-                self.0.push(kept);
+                keep(kept, false);
             }
             old.next_if(|o| o.0 == new.0);
-            self.0.push(new);
+            keep(new, true);
         }
-        self.0.extend(old);
+        old.for_each(|o| keep(o, false));
     }
 
-    fn of(&self, pair: [u32; 2]) -> Option<Arc<Candidates>> {
-        let at = self.0.binary_search_by_key(&pair, |m| m.0).ok()?;
-        Some(self.0[at].1.clone())
+    /// Makes the next search find what it would find if nothing were remembered.
+    pub(crate) fn renew(&mut self) {
+        self.exact = true;
     }
 
-    /// Forgets all pairs but those in `pairs`, which ascend.
-    pub(crate) fn forget_but(&mut self, pairs: &[[u32; 2]]) {
+    fn of(&self, pair: [u32; 2]) -> Known {
+        self.pairs.binary_search_by_key(&pair, |m| m.0).map(|at| self.pairs[at].1.clone()).unwrap_or_default()
+    }
+
+    /// Begins a step: forgets all pairs but those in `pairs`, which ascend.
+    pub(crate) fn begin(&mut self, pairs: &[[u32; 2]]) {
         let mut next = pairs.iter().peekable();
-        self.0.retain(|known| {
+        self.renew();
+        self.pairs.retain(|known| {
             while next.next_if(|p| **p < known.0).is_some() {}
             next.peek().is_some_and(|p| **p == known.0)
         });
@@ -147,7 +161,8 @@ impl Search<'_> {
             let shapes = [self.model.geometry(a), self.model.geometry(b)];
             let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
             let reach = self.margin(pair[0], pair[1]) + self.speed(motions, pair) * self.dt;
-            !touches(&meeting(shapes, now, now, (reach, 0.0)), &mut memory.of(pair), &mut scratch).is_empty()
+            let mut known = Known { lasting: None, ..memory.of(pair) };
+            !touches(&meeting(shapes, now, now, (reach, 0.0)), &mut known, &mut scratch).is_empty()
         };
         hasty.iter().find(|h| meet(h.1)).map_or(1.0, |h| h.0)
     }
@@ -161,21 +176,20 @@ impl Search<'_> {
         pairs: &[[u32; 2]],
         memory: &mut Memory,
     ) -> Vec<Found> {
-        let old = &memory.0;
-        let pieces = par::gather(pairs.len().div_ceil(PIECE), 1, |range, out| {
+        let (old, exact) = (&memory.pairs, memory.exact);
+        let pieces = par::gather(pairs.len(), PIECE, |range, out| {
             let mut scratch = Scratch::default();
-            for piece in range {
-                let mine = &pairs[piece * PIECE..((piece + 1) * PIECE).min(pairs.len())];
-                let (mut found, mut kept) = (Vec::new(), Vec::with_capacity(mine.len()));
-                let mut at = old.partition_point(|m| m.0 < mine[0]);
-                for pair in mine {
-                    at += old[at..].iter().take_while(|m| m.0 < *pair).count();
-                    let mut known = old.get(at).filter(|m| m.0 == *pair).map(|m| m.1.clone());
-                    self.contacts_of((motions, predicted), *pair, (&mut known, &mut scratch), &mut found);
-                    kept.extend(known.map(|k| (*pair, k)));
-                }
-                out.push((found, kept));
+            let mine = &pairs[range];
+            let (mut found, mut kept) = (Vec::with_capacity(2 * PIECE), Vec::with_capacity(mine.len()));
+            let mut at = old.partition_point(|m| m.0 < mine[0]);
+            for pair in mine {
+                at += old[at..].iter().take_while(|m| m.0 < *pair).count();
+                let known = old.get(at).filter(|m| m.0 == *pair);
+                let mut known = known.map(|m| m.1.clone()).unwrap_or_default();
+                self.contacts_of((motions, predicted, exact), *pair, (&mut known, &mut scratch), &mut found);
+                kept.push((*pair, known));
             }
+            out.push((found, kept));
         });
         let (mut all, mut kept) = (Vec::new(), Vec::with_capacity(pairs.len()));
         for (found, fresh) in pieces {
@@ -188,25 +202,30 @@ impl Search<'_> {
 
     fn contacts_of(
         &self,
-        (motions, predicted): (&[Motion], &[Pose]),
+        (motions, predicted, exact): (&[Motion], &[Pose], bool),
         pair: [u32; 2],
-        (known, scratch): (&mut Option<Arc<Candidates>>, &mut Scratch),
+        (known, scratch): (&mut Known, &mut Scratch),
         out: &mut Vec<Found>,
     ) {
         let [a, b] = pair.map(|i| i as usize);
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
         let speed = self.speed(motions, pair);
+        if speed > 0.0 {
+            known.pace = speed * self.dt;
+        }
         let stride = self.config.stride * shapes[0].depth.min(shapes[1].depth);
         let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
         let mut poses = now;
         let mut found;
         if speed * self.dt <= stride {
             // Slow: what meets at the end of the step, as it is now.
-            let meeting = meeting(shapes, now, [predicted[a], predicted[b]], (margin, speed * self.dt));
+            let end = [predicted[a], predicted[b]];
+            let meeting = Meeting { exact, ..meeting(shapes, now, end, (margin, speed * self.dt)) };
             found = touches(&meeting, known, scratch);
         } else {
             // Fast: advanced as far as the distance allows until they touch.
+            known.lasting = None;
             let mut t = 0.0;
             loop {
                 poses = [self.pose_at(motions, a, t), self.pose_at(motions, b, t)];
@@ -223,6 +242,7 @@ impl Search<'_> {
                 t = self.dt.min(t + (0.9 * nearest).max(stride) / speed);
             }
             found.retain(|touch| touch.gap <= margin + 0.25 * stride);
+            known.lasting = None;
         }
         let skin = shapes[0].skin + shapes[1].skin;
         out.extend(found.iter().map(|touch| {
@@ -269,8 +289,8 @@ impl Pairwise<'_> {
             self.predicted[i] = self.search.pose_at(&self.trial, i, self.search.dt);
         }
         let mut found = Vec::new();
-        let at = (self.trial.as_slice(), self.predicted.as_slice());
-        self.search.contacts_of(at, pair, (&mut None, &mut self.scratch), &mut found);
+        let at = (self.trial.as_slice(), self.predicted.as_slice(), true);
+        self.search.contacts_of(at, pair, (&mut Known::default(), &mut self.scratch), &mut found);
         found
     }
 
@@ -289,5 +309,5 @@ fn meeting<'a>(
     (margin, way): (f64, f64),
 ) -> Meeting<'a> {
     let place = |poses: [Pose; 2]| [0, 1].map(|k| Placed { shape: shapes[k], pose: poses[k] });
-    Meeting { now: place(now), end: place(end), margin, way }
+    Meeting { now: place(now), end: place(end), margin, way, exact: true }
 }

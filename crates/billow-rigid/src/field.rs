@@ -29,6 +29,37 @@ pub(crate) enum Field {
     Solid(Arc<dyn Collider>),
 }
 
+/// Bounds of how fast a signed distance changes outside its shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Slope {
+    /// Distance from the surface up to which `near` holds [m].
+    band: f64,
+    /// Largest slope close to the surface, at least one [-].
+    near: f64,
+    /// Largest slope anywhere outside [-].
+    far: f64,
+}
+
+impl Slope {
+    /// The same everywhere.
+    pub(crate) fn uniform(slope: f64) -> Self {
+        Self { band: 0.0, near: slope, far: slope }
+    }
+
+    /// A lower bound of the distance, where it is positive, between two places `length` apart where it is `p` and `q` [m].
+    #[inline]
+    pub(crate) fn between(&self, p: f64, q: f64, length: f64) -> f64 {
+        let near = p.min(self.band) + q.min(self.band) - self.near * length;
+        0.5 * near.max(p + q - self.far * length)
+    }
+
+    /// A lower bound of the distance, where it is positive, `way` from a place where it is `phi` [m].
+    #[inline]
+    pub(crate) fn at_least(&self, phi: f64, way: f64) -> f64 {
+        (phi.min(self.band) - self.near * way).max(phi - self.far * way)
+    }
+}
+
 impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -59,11 +90,21 @@ impl Field {
                 (d - r, if d > 0.0 { x / d } else { Vec3::Z })
             }
             Self::Planes(planes) => {
-                let (phi, plane) = deepest_plane(planes, x);
-                (phi, planes[plane].normal)
+                let phi = deepest_plane(planes, x).0;
+                (phi, ridge_normal(planes, x, phi))
             }
             Self::Grid(grid) => grid.sample(x),
             Self::Solid(solid) => (solid.phi(x, 0.0), solid.normal(x, 0.0)),
+        }
+    }
+}
+
+impl Field {
+    /// Signed distance [m] and its gradient at `x`; cheaper than [`Self::sample`] where it is interpolated.
+    pub(crate) fn rise(&self, x: Vec3) -> (f64, Vec3) {
+        match self {
+            Self::Grid(grid) => grid.rise(x),
+            other => other.sample(x),
         }
     }
 }
@@ -78,6 +119,16 @@ fn deepest_plane(planes: &[Plane], x: Vec3) -> (f64, usize) {
     }
     best
 }
+
+/// The normal of the plane nearest to a point at `phi`; on a ridge, where rounding would choose, the middle of all.
+fn ridge_normal(planes: &[Plane], x: Vec3, phi: f64) -> Vec3 {
+    let alike = |p: &&Plane| p.normal.dot(x) - p.offset >= phi - RIDGE * p.offset.abs();
+    let sum: Vec3 = planes.iter().filter(alike).map(|p| p.normal).sum();
+    sum.try_normalize().unwrap_or(Vec3::Z)
+}
+
+/// Differences of distances that count as rounding, as a part of the size.
+const RIDGE: f64 = 1e-7;
 
 /// Samples of a signed distance on a uniform lattice.
 #[derive(Clone)]
@@ -110,27 +161,32 @@ impl Grid {
         4 * self.values.len()
     }
 
-    /// A bound of the slope of the interpolant [-].
-    pub(crate) fn steepest(&self) -> f64 {
+    /// How fast the interpolant changes outside, and where it is at most `near` [m].
+    pub(crate) fn slope(&self, near: f64) -> Slope {
         let [nx, ny, nz] = self.dims;
         let strides = [1, nx, nx * ny];
-        let mut steepest: f64 = 0.0;
-        for k in 0..nz - 1 {
-            for j in 0..ny - 1 {
-                for i in 0..nx - 1 {
-                    let at = i + nx * (j + ny * k);
-                    let largest = |axis: usize| {
-                        let [u, v] = [strides[(axis + 1) % 3], strides[(axis + 2) % 3]];
-                        [0, u, v, u + v].iter().fold(0.0f64, |most, corner| {
-                            let d = self.values[at + corner + strides[axis]] - self.values[at + corner];
-                            most.max(f64::from(d.abs()))
-                        })
-                    };
-                    steepest = steepest.max(Vec3::new(largest(0), largest(1), largest(2)).length());
+        let mut squares = [0.0f64; 2];
+        for at in (0..nz - 1)
+            .flat_map(|k| (0..ny - 1).map(move |j| nx * (j + ny * k)))
+            .flat_map(|row| row..row + nx - 1)
+        {
+            let corner = |c: usize| at + (c & 1) + strides[1] * (c >> 1 & 1) + strides[2] * (c >> 2);
+            let c: [f64; 8] = std::array::from_fn(|k| f64::from(self.values[corner(k)]));
+            let lowest = c.iter().copied().fold(f64::INFINITY, f64::min);
+            if c.iter().all(|v| *v <= 0.0) {
+                continue;
+            }
+            // The square of the gradient is convex along each axis: it is largest in a corner of the cell.
+            for k in 0..8 {
+                let square = [1, 2, 4].iter().map(|axis| (c[k] - c[k ^ axis]).powi(2)).sum();
+                squares[1] = squares[1].max(square);
+                if lowest <= near {
+                    squares[0] = squares[0].max(square);
                 }
             }
         }
-        steepest * self.per_metre
+        let [slow, fast] = squares.map(|s| (s.sqrt() * self.per_metre).max(1.0));
+        Slope { band: near, near: slow, far: fast }
     }
 
     /// Smallest sample [m].
@@ -139,13 +195,15 @@ impl Grid {
     }
 
     /// The eight samples around a point, the position within their cube, and the offset from the lattice.
+    #[inline]
     fn corners(&self, x: Vec3) -> ([f64; 8], Vec3, Vec3) {
         let u = (x - self.origin) * self.per_metre;
         let inside = u.clamp(Vec3::ZERO, self.last);
         let [nx, ny, nz] = self.dims;
-        let i = (inside.x as usize).min(nx - 2);
-        let j = (inside.y as usize).min(ny - 2);
-        let k = (inside.z as usize).min(nz - 2);
+        // Through i32: cheaper, and lattices are smaller than that.
+        let i = (inside.x as i32 as usize).min(nx - 2);
+        let j = (inside.y as i32 as usize).min(ny - 2);
+        let k = (inside.z as i32 as usize).min(nz - 2);
         let part = inside - Vec3::new(i as f64, j as f64, k as f64);
         let at = i + nx * (j + ny * k);
         let low = &self.values[at..at + nx + 2];
@@ -164,7 +222,8 @@ impl Grid {
         if beyond == Vec3::ZERO { phi } else { beyond_lattice(phi, beyond) }
     }
 
-    fn sample(&self, x: Vec3) -> (f64, Vec3) {
+    /// Distance and gradient of the interpolant; off the lattice a lower bound and its direction.
+    fn rise(&self, x: Vec3) -> (f64, Vec3) {
         let (c, Vec3 { x: u, y: v, z: w }, beyond) = self.corners(x);
         let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
         let du = [c[1] - c[0], c[3] - c[2], c[5] - c[4], c[7] - c[6]];
@@ -172,12 +231,17 @@ impl Grid {
         let [dv0, dv1] = [lu[1] - lu[0], lu[3] - lu[2]];
         let [lv0, lv1] = [lu[0] + dv0 * v, lu[2] + dv1 * v];
         let g = Vec3::new(mix(mix(du[0], du[1], v), mix(du[2], du[3], v), w), mix(dv0, dv1, w), lv1 - lv0);
-        let phi = mix(lv0, lv1, w);
+        let (phi, g) = (mix(lv0, lv1, w), g * self.per_metre);
         if beyond == Vec3::ZERO {
-            return (phi, g.try_normalize().unwrap_or(Vec3::Z));
+            return (phi, g);
         }
-        let outward = g * self.per_metre * phi.max(0.0) + beyond;
+        let outward = g * phi.max(0.0) + beyond;
         (beyond_lattice(phi, beyond), outward.try_normalize().unwrap_or(Vec3::Z))
+    }
+
+    fn sample(&self, x: Vec3) -> (f64, Vec3) {
+        let (phi, g) = self.rise(x);
+        (phi, g.try_normalize().unwrap_or(Vec3::Z))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::RigidError;
 use crate::convex::Convex;
-use crate::field::{Field, Grid};
+use crate::field::{Field, Grid, Slope};
 use crate::samples::Samples;
 use crate::shell::Features;
 use billow_geom::mass::{MassProperties, Matter};
@@ -69,7 +69,7 @@ pub struct Geometry {
     pub(crate) radius: f64,
     pub(crate) depth: f64,
     pub(crate) skin: f64,
-    pub(crate) steep: f64,
+    pub(crate) slope: Slope,
     unit: UnitMass,
 }
 
@@ -95,6 +95,8 @@ impl Geometry {
             shape.field = Some(Field::Planes(convex.planes.clone()));
         } else {
             shape.sample_distance(settings)?;
+            let fine = FINE * shape.depth;
+            shape.samples = Samples::of_mesh(&shape.mesh, &topology, fine);
         }
         Ok(shape)
     }
@@ -160,7 +162,7 @@ impl Geometry {
         let positions = mesh.positions.iter().map(|x| back.point(*x)).collect();
         let mesh = TriMesh { positions, triangles: mesh.triangles.clone() };
         let topology = mesh.topology()?;
-        let samples = Samples::of_mesh(&mesh, &topology);
+        let samples = Samples::of_mesh(&mesh, &topology, 0.0);
         let features = Some(Features::new(&mesh, &topology));
         let radius = mesh.positions.iter().map(|x| x.length()).fold(0.0, f64::max);
         let bounds = mesh.bounds();
@@ -178,7 +180,7 @@ impl Geometry {
             radius,
             depth,
             skin: 0.0,
-            steep: 1.0,
+            slope: Slope::uniform(1.0),
             unit,
         })
     }
@@ -194,12 +196,12 @@ impl Geometry {
         };
         // Sharp edges are rounded off by about an eighth of a sample: keep that much apart.
         self.skin = SKIN * h;
-        self.steep = 3f64.sqrt();
+        self.slope = Slope::uniform(3f64.sqrt());
         let field = if uniform {
             let lattice = Lattice::covering(domain, h, Centring::Node)?;
             let grid = Grid::new(&mesh_to_dense(&self.mesh, lattice, &March::default())?.0);
             self.depth = -grid.lowest();
-            self.steep = grid.steepest().max(1.0);
+            self.slope = grid.slope(BAND * self.depth);
             Field::Grid(grid)
         } else if settings.storage == Storage::Octree {
             let (tree, _) = mesh_to_octree(&self.mesh, &Refinement::at_surface(h), BORDER * h)?;
@@ -270,6 +272,10 @@ impl Geometry {
     }
 }
 
+/// Distance from the surface within which its slope is bounded more tightly, in half thicknesses.
+const BAND: f64 = 0.3;
+/// Height above their chord of edges that are left out, in half thicknesses.
+const FINE: f64 = 1e-2;
 /// Part of a sample of φ by which bodies are kept apart: trilinear samples cut sharp edges by at most about this.
 const SKIN: f64 = 0.1;
 

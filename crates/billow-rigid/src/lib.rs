@@ -56,6 +56,7 @@ pub mod experiments;
 mod field;
 mod geometry;
 mod graph;
+mod lasting;
 pub mod meter;
 mod model;
 mod motion;

@@ -9,6 +9,7 @@ use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
 use crate::geometry::Geometry;
+use crate::lasting::Lasting;
 use crate::shell;
 use billow_geom::proximity::point_triangle;
 use billow_num::{Pose, Vec3};
@@ -16,6 +17,17 @@ use std::sync::Arc;
 
 /// Most places kept for a pair of bodies.
 pub(crate) const MOST: usize = 8;
+
+/// What is remembered of a pair.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// Vertices and edges that are close: results are the same without it.
+    pub(crate) near: Option<Arc<Candidates>>,
+    /// Places that serve for a while, within a step.
+    pub(crate) lasting: Option<Arc<Lasting>>,
+    /// How far the two moved past each other in a part of a step, at most [m].
+    pub(crate) pace: f64,
+}
 
 /// Scratch of [`touches`].
 #[derive(Debug, Default)]
@@ -67,15 +79,13 @@ pub(crate) struct Meeting<'a> {
     pub(crate) margin: f64,
     /// Distance they may approach each other until then [m].
     pub(crate) way: f64,
+    /// Whether lasting places serve only if a new search would find the same.
+    pub(crate) exact: bool,
 }
 
 /// The places where two bodies meet at the end of the step, as they are now; at most [`MOST`]. Normals point from the
 /// second body to the first. Candidates in `known` are used if they still serve and replaced if not.
-pub(crate) fn touches(
-    meeting: &Meeting<'_>,
-    known: &mut Option<Arc<Candidates>>,
-    scratch: &mut Scratch,
-) -> Vec<Touch> {
+pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) -> Vec<Touch> {
     let found = &mut scratch.found;
     found.clear();
     let ([a, b], margin) = (meeting.now, meeting.margin);
@@ -95,15 +105,26 @@ pub(crate) fn touches(
         shell_and_ball(a, b, reach, found);
         found.retain_mut(|t| meeting.arrives(t));
     } else {
-        let near = match known.take() {
-            Some(near) if near.cover(&meeting.end, margin) => near,
-            _ => Arc::new(Candidates::search(meeting.end, (margin, meeting.way), &mut scratch.distances)),
-        };
-        for owner in 0..2 {
-            sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, found);
+        let solid = a.shape.field.is_some() && b.shape.field.is_some();
+        let extra = Lasting::reach(&meeting.now);
+        let slow = solid && 2.0 * meeting.way <= extra;
+        if let Some(lasting) =
+            known.lasting.as_ref().filter(|l| (slow || !meeting.exact) && l.serves(meeting))
+        {
+            return lasting.touches(meeting);
         }
-        *known = Some(near);
-        if a.shape.field.is_none() || b.shape.field.is_none() {
+        if slow {
+            let still = Meeting { end: meeting.now, margin: margin + extra, ..*meeting };
+            sampled_both(&still, known, scratch);
+            let lasting = Lasting::new(&meeting.now, &thin(&scratch.found, a.shape.depth.min(b.shape.depth)));
+            let touches = lasting.touches(meeting);
+            known.lasting = Some(Arc::new(lasting));
+            return touches;
+        }
+        known.lasting = None;
+        sampled_both(meeting, known, scratch);
+        let found = &mut scratch.found;
+        if !solid {
             let sampled = found.len();
             shell::meet(meeting.now, reach, found);
             let mut k = 0;
@@ -113,8 +134,35 @@ pub(crate) fn touches(
             });
         }
     }
+    let found = &scratch.found;
     let size = a.shape.depth.min(b.shape.depth);
     thin(found, size)
+}
+
+/// Samples of both bodies that meet the other, among the remembered candidates if they still serve.
+fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) {
+    let near = match known.near.take() {
+        Some(near) if near.cover(&meeting.end, meeting.margin) => near,
+        _ => Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.distances)),
+    };
+    for owner in owners(&meeting.now) {
+        sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, &mut scratch.found);
+    }
+    known.near = Some(near);
+}
+
+/// The bodies whose samples are looked up in the other: of two smooth ones the more finely sampled is enough.
+pub(crate) fn owners([a, b]: &[Placed<'_>; 2]) -> std::ops::Range<usize> {
+    match [a, b].map(|p| &p.shape.samples) {
+        [p, q] if p.is_smooth() && q.is_smooth() => {
+            if p.fineness() <= q.fineness() {
+                0..1
+            } else {
+                1..2
+            }
+        }
+        _ => 0..2,
+    }
 }
 
 impl Meeting<'_> {
@@ -201,7 +249,7 @@ fn sampled(
     let mut vertex = |v: u32| {
         slopes.get(v, || {
             let x = end.0 * samples.vertices[v as usize] + end.1;
-            let (phi, slope) = field.sample(x);
+            let (phi, slope) = field.rise(x);
             (x, phi, slope)
         })
     };
@@ -247,7 +295,7 @@ fn deepest(
         let t = ((hi.1 - lo.1 - hi.2 * hi.0 + lo.2 * lo.0) / (lo.2 - hi.2))
             .clamp(lo.0 + 0.05 * (hi.0 - lo.0), hi.0 - 0.05 * (hi.0 - lo.0));
         let x = p + d * t;
-        let (phi, n) = field.sample(x);
+        let (phi, n) = field.rise(x);
         if best.is_none_or(|b| phi < b.0) {
             best = Some((phi, t / length));
         }

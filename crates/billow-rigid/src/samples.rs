@@ -13,7 +13,7 @@ const LONGEST: f64 = 0.35;
 /// Most pieces of an edge.
 const MOST_PIECES: u32 = 8;
 /// Most vertices of a leaf.
-const LEAF: usize = 8;
+const LEAF: usize = 4;
 /// Sine of the dihedral angle from which an edge counts as sharp.
 const SHARP: f64 = 1e-3;
 
@@ -25,6 +25,8 @@ pub(crate) struct Samples {
     /// Edges as pairs of `vertices`, in the order of the leaves.
     pub(crate) edges: Vec<[u32; 2]>,
     nodes: Vec<Node>,
+    /// Largest distance between neighbouring samples of a smooth surface [m]; infinite for others.
+    spacing: f64,
 }
 
 /// A sphere and a box around vertices and edges.
@@ -40,14 +42,18 @@ pub(crate) struct Node {
 }
 
 impl Samples {
-    /// All vertices, and the edges where two triangles meet at a convex angle.
-    pub(crate) fn of_mesh(mesh: &TriMesh, topology: &Topology) -> Self {
+    /// All vertices, and the edges where two triangles meet at a convex angle, but for those that stand out from the
+    /// surface between their ends by less than `fine` [m].
+    pub(crate) fn of_mesh(mesh: &TriMesh, topology: &Topology, fine: f64) -> Self {
         let mut order: Vec<u32> = mesh.triangles.concat();
         order.sort_unstable();
         order.dedup();
-        let mut samples = Self::default();
+        let mut samples = Self { spacing: f64::INFINITY, ..Self::default() };
         let mut mesh = mesh.clone();
-        let sharp = sharp_edges(&mesh, topology);
+        let sharp = sharp_edges(&mesh, topology, fine);
+        if sharp.is_empty() && fine > 0.0 {
+            samples.spacing = longest_edge(&mesh, topology);
+        }
         let sharp = cut_long(&mut mesh, &sharp, &mut order);
         let mut owner = vec![0u32; mesh.positions.len()];
         samples.split(&mesh, &mut order[..]);
@@ -71,7 +77,17 @@ impl Samples {
     /// A single point at the origin: a ball's centre.
     pub(crate) fn centre() -> Self {
         let node = Node { vertices: 0..1, ..Node::default() };
-        Self { vertices: vec![Vec3::ZERO], edges: Vec::new(), nodes: vec![node] }
+        Self { vertices: vec![Vec3::ZERO], edges: Vec::new(), nodes: vec![node], spacing: f64::INFINITY }
+    }
+
+    /// Whether no edge stands out.
+    pub(crate) fn is_smooth(&self) -> bool {
+        self.spacing.is_finite()
+    }
+
+    /// Largest distance between neighbouring samples of a smooth surface [m].
+    pub(crate) fn fineness(&self) -> f64 {
+        self.spacing
     }
 
     fn split(&mut self, mesh: &TriMesh, order: &mut [u32]) {
@@ -157,8 +173,13 @@ fn cut_long(mesh: &mut TriMesh, edges: &[[u32; 2]], order: &mut Vec<u32>) -> Vec
     pieces
 }
 
+fn longest_edge(mesh: &TriMesh, topology: &Topology) -> f64 {
+    let length = |e: &[u32; 2]| mesh.positions[e[0] as usize].distance(mesh.positions[e[1] as usize]);
+    topology.edges().iter().map(length).fold(0.0, f64::max)
+}
+
 /// Edges whose two triangles meet at a convex, not flat angle, and the rim of open surfaces.
-fn sharp_edges(mesh: &TriMesh, topology: &Topology) -> Vec<[u32; 2]> {
+fn sharp_edges(mesh: &TriMesh, topology: &Topology, fine: f64) -> Vec<[u32; 2]> {
     let normals = mesh.triangle_normals();
     let keep = |e: &usize| {
         let Some([s, t]) = topology.edge_pair(*e as u32) else { return true };
@@ -168,7 +189,11 @@ fn sharp_edges(mesh: &TriMesh, topology: &Topology) -> Vec<[u32; 2]> {
             let c = mesh.corners(of as usize).iter().sum::<Vec3>() / 3.0 - middle;
             normals[from as usize].dot(c.normalize_or_zero())
         };
-        rise(s, t) < -SHARP && rise(t, s) < -SHARP
+        // On a smooth surface triangles meet at an angle of length over radius, and the chord's height is an eighth
+        // of their product.
+        let bend = normals[s as usize].cross(normals[t as usize]).length();
+        let length = mesh.positions[a as usize].distance(mesh.positions[b as usize]);
+        rise(s, t) < -SHARP && rise(t, s) < -SHARP && 0.125 * bend * length > fine
     };
     (0..topology.edge_count()).filter(keep).map(|e| topology.edges()[e]).collect()
 }
@@ -181,7 +206,7 @@ mod tests {
     #[test]
     fn a_box_has_twelve_sharp_edges_and_no_diagonals() {
         let mesh = cuboid(Vec3::ONE, [1; 3]).unwrap();
-        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap());
+        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         // Each edge in four pieces.
         assert_eq!((samples.vertices.len(), samples.edges.len()), (8 + 3 * 12, 4 * 12));
     }
@@ -189,7 +214,7 @@ mod tests {
     #[test]
     fn every_vertex_and_edge_is_in_one_leaf_and_inside_its_spheres() {
         let mesh = Ring::default().mesh().unwrap();
-        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap());
+        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         let (mut vertices, mut edges) = (0, 0);
         samples.visit(
             |node| {

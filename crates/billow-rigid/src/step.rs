@@ -123,25 +123,26 @@ fn part(
     report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
 }
 
-/// Looks once more at pairs that moved far in the last part of length `dt` and pushes them apart where they are: what
-/// turns while it slides past another body can end deeper than contacts found before the motion tell.
+/// Looks for all places once more where the bodies ended and pushes apart what overlaps: what turns while it slides
+/// past another body can end deeper than contacts found before the motion tell. The next step begins with the places
+/// found here.
 fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Config, dt: f64) {
-    if config.push_sweeps == 0 {
+    if config.push_sweeps == 0 || config.method == Method::Document {
         return;
     }
+    let still = |m: &Motion| Motion { v: Vec3::ZERO, w: Vec3::ZERO, ..*m };
+    work.trial.clear();
+    work.trial.extend(work.motions.iter().map(still));
     for _ in 0..CLEARINGS {
-        let contacts = {
-            let search = Search { model, state, config, dt };
-            let far = |p: &[u32; 2]| search.haste(&work.motions, *p) > FAR;
-            let pairs: Vec<[u32; 2]> = work.pairs.iter().copied().filter(far).collect();
-            let still = |m: &Motion| Motion { v: Vec3::ZERO, w: Vec3::ZERO, ..*m };
-            work.trial = work.motions.iter().map(still).collect();
-            work.predicted = state.bodies.iter().map(|b| b.pose).collect();
-            let depth = |i: u32| model.geometry(i as usize).depth;
-            let deep = |f: &&Found| f.gap < -DEEP * depth(f.contact.a).min(depth(f.contact.b));
-            let found = search.contacts(&work.trial, &work.predicted, &pairs, &mut work.memory);
-            found.iter().filter(deep).map(|f| f.contact).collect::<Vec<_>>()
-        };
+        let search = Search { model, state, config, dt };
+        work.predicted.clear();
+        work.predicted.extend(state.bodies.iter().map(|b| b.pose));
+        work.memory.renew();
+        let found = search.contacts(&work.trial, &work.predicted, &work.pairs, &mut work.memory);
+        let depth = |i: u32| model.geometry(i as usize).depth;
+        let deep =
+            |f: &&Found| f.gap < -0.5 * f.contact.skin - DEEP * depth(f.contact.a).min(depth(f.contact.b));
+        let contacts: Vec<Contact> = found.iter().filter(deep).map(|f| f.contact).collect();
         if contacts.is_empty() {
             break;
         }
@@ -150,10 +151,8 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
     }
 }
 
-/// Times that pairs are looked at again after a step.
+/// Times that bodies are pushed apart after a step.
 const CLEARINGS: u32 = 2;
-/// Haste from which a pair is looked at again.
-const FAR: f64 = 0.1;
 /// Overlap from which it is pushed apart again, as a part of the thinner body's half thickness.
 const DEEP: f64 = 5e-3;
 
@@ -165,7 +164,7 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
     search.pairs(&work.predicted, &work.live, &mut work.pairs);
-    work.memory.forget_but(&work.pairs);
+    work.memory.begin(&work.pairs);
     let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }

@@ -4,6 +4,7 @@
 //! meshes. Rapier gets its best form: sixteen exact convex pieces per ring and five approximate hulls per bone, made by
 //! hand, at 96 Hz with four solver iterations. Time is that of the steps alone, per frame of 1/24 s.
 
+use billow::num::stages::Stages;
 use billow::num::{Pose, Vec3};
 use billow::rigid::experiments::{RING, bones, rings, rings_from};
 use billow::rigid::meter::{Circle, Meter, linked};
@@ -19,6 +20,8 @@ struct Outcome {
     frames: Vec<f64>,
     overlaps: Vec<f64>,
     linked: usize,
+    /// Counts and times of stages, if known.
+    details: String,
 }
 
 impl Outcome {
@@ -35,6 +38,9 @@ impl Outcome {
             self.overlaps.len(),
             self.linked
         );
+        if !self.details.is_empty() {
+            println!("{}", self.details);
+        }
     }
 }
 
@@ -101,10 +107,16 @@ fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) ->
     let (mut state, mut work) = (model.start(), Workspace::default());
     let config = Config::default();
     let mut failure = None;
+    let (mut stages, mut counts) = (Stages::default(), [0u64; 4]);
     let mut outcome = drive("billow", frames, |state_out| {
         let start = Instant::now();
-        if let Err(e) = step(model, &mut state, &mut work, &config, 1.0 / HZ as f64) {
-            failure = Some(e.to_string());
+        match step(model, &mut state, &mut work, &config, 1.0 / HZ as f64) {
+            Ok(report) => {
+                stages.absorb(&report.stages);
+                let new = [report.substeps, report.contacts, report.late_contacts, report.levels];
+                counts.iter_mut().zip(new).for_each(|(sum, n)| *sum += n);
+            }
+            Err(e) => failure = Some(e.to_string()),
         }
         let spent = start.elapsed().as_secs_f64();
         if let Some(out) = state_out {
@@ -114,12 +126,21 @@ fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) ->
     });
     outcome.name = "billow, raw triangles".into();
     outcome.linked = links(model, &state, from);
+    let steps = (frames * FRAME) as f64;
+    let [parts, contacts, late, levels] = counts.map(|n| n as f64 / steps);
+    let times: Vec<String> = (stages.times().iter())
+        .map(|(name, t)| format!("{name} {:.1}", 1e3 * t.elapsed.as_secs_f64() / frames as f64))
+        .collect();
+    outcome.details = format!(
+        "    per step: {parts:.2} parts, {contacts:.0} contacts, {late:.0} late, {levels:.0} levels; ms per frame: {}",
+        times.join(", ")
+    );
     failure.map_or(Ok(outcome), Err)
 }
 
 /// Steps through all frames; every frame's last step is measured.
 fn drive(name: &str, frames: usize, mut step: impl FnMut(Option<&mut Vec<f64>>) -> f64) -> Outcome {
-    let mut outcome = Outcome { name: name.into(), frames: Vec::new(), overlaps: Vec::new(), linked: 0 };
+    let mut outcome = Outcome { name: name.into(), frames: Vec::new(), overlaps: Vec::new(), linked: 0, details: String::new() };
     for _ in 0..frames {
         let mut spent = 0.0;
         for k in 0..FRAME {

@@ -1,0 +1,106 @@
+//! Places that last: where two bodies meet, kept as anchors in both while they hardly move past each other.
+//!
+//! A step is divided for the sake of its fastest bodies. Most pairs hardly move meanwhile: the places found for such a
+//! pair, all those within a little more than the margin, serve until the two have moved past each other by that
+//! much. Sliding by s over a surface of radius r then goes unnoticed by s²/2r only. At the end of a step all places
+//! are looked for at the final poses; they last into the next step, where looking again would find the very same.
+
+use crate::contact::Touch;
+use crate::near::{Meeting, Placed};
+use billow_num::{Pose, Vec3};
+
+/// How far places are looked for beyond the margin, and so how far a pair may move, in half thicknesses of the thinner
+/// body.
+const REACH: f64 = 0.1;
+
+/// The relative pose of two bodies at some time, to tell how far they have moved since.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Since {
+    /// Pose of the smaller body in the frame of the larger.
+    between: Pose,
+    /// How far points that matter are from the centre of the smaller body [m].
+    arm: f64,
+}
+
+impl Since {
+    /// The pair as it is; points farther than `arm` from the smaller body's centre do not matter.
+    pub(crate) fn new(pair: &[Placed<'_>; 2], arm: f64) -> Self {
+        Self { between: relative(pair), arm }
+    }
+
+    /// A bound of how far points of one body have moved in the frame of the other [m].
+    pub(crate) fn way(&self, pair: &[Placed<'_>; 2]) -> f64 {
+        let now = relative(pair);
+        // Half the angle of the turn has this sine; the angle is at most π times it, and close to twice if small.
+        let d = now.rotation.dot(self.between.rotation);
+        let sine = (1.0 - d * d).max(0.0).sqrt();
+        let turn = if sine < 0.3 { 2.04 * sine } else { std::f64::consts::PI * sine };
+        now.position.distance(self.between.position) + turn * self.arm
+    }
+}
+
+/// Pose of the smaller body in the frame of the larger.
+fn relative(pair: &[Placed<'_>; 2]) -> Pose {
+    let [a, b] = pair;
+    let (small, large) = if a.shape.radius <= b.shape.radius { (a, b) } else { (b, a) };
+    small.pose.then(&large.pose.inverse())
+}
+
+/// Places of a pair that serve for a while.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Lasting {
+    poses: [Pose; 2],
+    since: Since,
+    places: Vec<Place>,
+}
+
+/// Anchors in both body frames, and the normal in that of the second body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    anchors: [Vec3; 2],
+    normal: Vec3,
+}
+
+impl Lasting {
+    /// How far a pair may move past each other until its places are looked for again [m].
+    pub(crate) fn reach(pair: &[Placed<'_>; 2]) -> f64 {
+        REACH * pair[0].shape.depth.min(pair[1].shape.depth)
+    }
+
+    /// Keeps the places `found` within the margin and the reach of a pair as it is now.
+    pub(crate) fn new(pair: &[Placed<'_>; 2], found: &[Touch]) -> Self {
+        let arm = pair[0].shape.radius.min(pair[1].shape.radius);
+        let place = |t: &Touch| Place {
+            anchors: [pair[0].pose.inverse_point(t.on_a), pair[1].pose.inverse_point(t.on_b)],
+            normal: pair[1].pose.rotation.conjugate() * t.normal,
+        };
+        Self {
+            poses: pair.map(|p| p.pose),
+            since: Since::new(pair, arm),
+            places: found.iter().map(place).collect(),
+        }
+    }
+
+    /// Whether nothing else can come within the margin until the end of the step, or whether a new search would find
+    /// the very same if that is asked for.
+    pub(crate) fn serves(&self, meeting: &Meeting<'_>) -> bool {
+        if meeting.exact {
+            return self.poses == meeting.now.map(|p| p.pose);
+        }
+        let (way, reach) = (self.since.way(&meeting.end), Self::reach(&meeting.now));
+        meeting.now.iter().all(|p| p.shape.slope.at_least(meeting.margin + reach, way) >= meeting.margin)
+    }
+
+    /// The places as they are now that close during the step.
+    pub(crate) fn touches(&self, meeting: &Meeting<'_>) -> Vec<Touch> {
+        let [a, b] = meeting.now;
+        let place = |p: &Place| {
+            let [on_a, on_b] = [a.pose.point(p.anchors[0]), b.pose.point(p.anchors[1])];
+            let normal = b.pose.vector(p.normal);
+            let gap = normal.dot(on_a - on_b);
+            let end = meeting.end[0].pose.point(p.anchors[0]) - meeting.end[1].pose.point(p.anchors[1]);
+            Touch { on_a, on_b, normal, gap, end: normal.dot(end) }
+        };
+        self.places.iter().map(place).filter(|t| t.end <= meeting.margin).collect()
+    }
+}

@@ -5,9 +5,9 @@
 //! faster than a constant that is known for every field, so nothing is missed, and a remembered search gives the same
 //! contacts as a fresh one.
 
-use crate::field::Slope;
+use crate::field::{Field, Slope};
 use crate::lasting::Since;
-use crate::near::{Once, Placed, owners};
+use crate::near::{Placed, owners};
 use crate::samples::Node;
 use billow_geom::Aabb;
 use billow_num::Vec3;
@@ -45,8 +45,8 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     /// Searches for everything of `pair` within `reach`, and more if the two move so little in a step, by `pace` [m],
-    /// that it will serve again; `seen` is scratch.
-    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, pace): (f64, f64), seen: &mut Once<f64>) -> Self {
+    /// that it will serve again.
+    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, pace): (f64, f64)) -> Self {
         let slack = SLACK * pair[0].shape.depth.min(pair[1].shape.depth);
         let radius = if pace <= WORTH * slack { reach + slack } else { reach };
         let arm = pair[0].shape.radius.min(pair[1].shape.radius) + radius;
@@ -56,9 +56,9 @@ impl Candidates {
             return Self { since: Since::new(&pair, arm + radius), radius, sides: Default::default() };
         }
         let owners = owners(&pair);
-        let mut of = |k: usize| {
+        let of = |k: usize| {
             if owners.contains(&k) {
-                side([pair[k], pair[1 - k]], radius, seen)
+                side([pair[k], pair[1 - k]], radius)
             } else {
                 (Side::default(), f64::INFINITY)
             }
@@ -107,7 +107,7 @@ fn boxes_apart(pair: &[Placed<'_>; 2]) -> f64 {
 }
 
 /// Vertices and edges of `owner` within `radius` of `other`, and a distance [m] that nothing else comes within.
-fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (Side, f64) {
+fn side([owner, other]: [Placed<'_>; 2], radius: f64) -> (Side, f64) {
     let (mut found, mut clear) = (Side::default(), f64::INFINITY);
     let Some(field) = &other.shape.field else { return (found, clear) };
     let slope = other.shape.slope;
@@ -118,27 +118,20 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (
     let keep = |node: &Node| {
         let mut bound = outside(&node.bounds, centre) - other.shape.radius;
         if bound <= radius {
-            bound = slope.at_least(field.phi(turn * node.centre + shift), node.radius);
+            bound = slope.at_least(field.floor(turn * node.centre + shift), node.radius);
         }
         if bound > radius {
             clear = clear.min(bound);
         }
         bound <= radius
     };
-    // Distances of vertices, each looked up once and only near the box.
-    seen.clear(samples.vertices.len());
-    let mut vertex = |v: u32| {
-        let x = turn * samples.vertices[v as usize] + shift;
-        let near = seen.get(v, || {
-            let bound = outside(&other.shape.bounds, x);
-            if bound > radius { bound } else { field.phi(x) }
-        });
-        (x, near)
-    };
     let mut spare = f64::INFINITY;
+    let place = |v: u32| turn * samples.vertices[v as usize] + shift;
     samples.visit(keep, |leaf| {
         for v in leaf.vertices.clone() {
-            let phi = vertex(v).1;
+            let x = place(v);
+            let floor = field.floor(x);
+            let phi = if floor > radius { floor } else { field.phi(x) };
             if phi <= radius {
                 found.vertices.push(v);
             } else {
@@ -146,8 +139,8 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64, seen: &mut Once<f64>) -> (
             }
         }
         for e in leaf.edges.clone() {
-            let ends = samples.edges[e as usize].map(&mut vertex);
-            let least = least(&|x| field.phi(x), ends, (&slope, radius), HALVINGS);
+            let [p, q] = samples.edges[e as usize].map(place);
+            let least = least(field, (0.5 * (p + q), 0.5 * (q - p)), (&slope, radius), HALVINGS);
             if least <= radius {
                 found.edges.push(e);
             } else {
@@ -163,19 +156,23 @@ fn outside(bounds: &Aabb, x: Vec3) -> f64 {
     (bounds.min - x).max(x - bounds.max).max(Vec3::ZERO).length()
 }
 
-/// A lower bound of φ on an edge, given by its ends and their distances; sharp enough to compare with the radius.
-fn least(
-    phi: &impl Fn(Vec3) -> f64,
-    [p, q]: [(Vec3, f64); 2],
-    (slope, radius): (&Slope, f64),
-    halvings: u32,
-) -> f64 {
-    let bound = p.1.min(q.1).min(slope.between(p.1, q.1, p.0.distance(q.0)));
-    if bound > radius || halvings == 0 || p.1.min(q.1) <= radius {
+/// A lower bound of φ on the edge from `middle − half` to `middle + half`; sharp enough to compare with the radius.
+fn least(field: &Field, (middle, half): (Vec3, Vec3), (slope, radius): (&Slope, f64), halvings: u32) -> f64 {
+    let length = half.length();
+    let rough = slope.at_least(field.floor(middle), length);
+    if rough > radius {
+        return rough;
+    }
+    let phi = field.phi(middle);
+    let bound = slope.at_least(phi, length);
+    if bound > radius || phi <= radius || halvings == 0 {
         return bound;
     }
-    let x = 0.5 * (p.0 + q.0);
-    let middle = (x, phi(x));
-    let first = least(phi, [p, middle], (slope, radius), halvings - 1);
-    if first <= radius { first } else { first.min(least(phi, [middle, q], (slope, radius), halvings - 1)) }
+    let half = 0.5 * half;
+    let first = least(field, (middle - half, half), (slope, radius), halvings - 1);
+    if first > radius {
+        first.min(least(field, (middle + half, half), (slope, radius), halvings - 1))
+    } else {
+        first
+    }
 }

@@ -5,7 +5,7 @@
 //! until it touches or the step is over, so that nothing passes through anything however thin. This is the test
 //! the documents leave open.
 
-use crate::broad;
+use crate::broad::Broad;
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
@@ -105,14 +105,19 @@ impl Search<'_> {
     }
 
     /// Pairs of bodies whose ways overlap.
-    pub(crate) fn pairs(&self, predicted: &[Pose], live: &[bool], out: &mut Vec<[u32; 2]>) {
+    pub(crate) fn pairs(
+        &self,
+        predicted: &[Pose],
+        live: &[bool],
+        (broad, out): (&mut Broad, &mut Vec<[u32; 2]>),
+    ) {
         let boxes: Vec<Aabb> = par::map(predicted.len(), |i| {
             let shape = self.model.geometry(i);
             let margin = self.config.margin * shape.depth + shape.skin;
             let now = shape.bounds_at(&self.state.bodies[i].pose);
             now.union(shape.bounds_at(&predicted[i])).inflated(margin)
         });
-        broad::pairs(&boxes, live, out);
+        broad.pairs(&boxes, live, out);
     }
 
     /// Bound of the speed at which points of two bodies approach [m/s].
@@ -273,7 +278,7 @@ impl<'a> Search<'a> {
         let (mut trial, mut predicted, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
         crate::persistent::kicked(self, kick, motions, &mut trial);
         self.predict(&trial, &mut predicted);
-        self.pairs(&predicted, live, &mut pairs);
+        self.pairs(&predicted, live, (&mut Broad::default(), &mut pairs));
         Pairwise { search: self, pairs, trial, predicted, scratch: Scratch::default() }
     }
 }

@@ -46,13 +46,6 @@ impl Slope {
         Self { band: 0.0, near: slope, far: slope }
     }
 
-    /// A lower bound of the distance, where it is positive, between two places `length` apart where it is `p` and `q` [m].
-    #[inline]
-    pub(crate) fn between(&self, p: f64, q: f64, length: f64) -> f64 {
-        let near = p.min(self.band) + q.min(self.band) - self.near * length;
-        0.5 * near.max(p + q - self.far * length)
-    }
-
     /// A lower bound of the distance, where it is positive, `way` from a place where it is `phi` [m].
     #[inline]
     pub(crate) fn at_least(&self, phi: f64, way: f64) -> f64 {
@@ -79,6 +72,14 @@ impl Field {
             Self::Planes(planes) => deepest_plane(planes, x).0,
             Self::Grid(grid) => grid.phi(x),
             Self::Solid(solid) => solid.phi(x, 0.0),
+        }
+    }
+
+    /// A lower bound of the signed distance [m] at `x`, cheap where that is interpolated.
+    pub(crate) fn floor(&self, x: Vec3) -> f64 {
+        match self {
+            Self::Grid(grid) => grid.floor(x),
+            other => other.phi(x),
         }
     }
 
@@ -139,6 +140,40 @@ pub(crate) struct Grid {
     dims: [usize; 3],
     last: Vec3,
     values: Vec<f32>,
+    floors: Floors,
+}
+
+/// Smallest samples of blocks of cells: one look-up bounds the interpolant from below.
+#[derive(Clone)]
+struct Floors {
+    dims: [usize; 3],
+    least: Vec<f32>,
+}
+
+/// Cells along a side of a block.
+const BLOCK: usize = 2;
+
+impl Floors {
+    fn new(dims: [usize; 3], values: &[f32]) -> Self {
+        let blocks = dims.map(|n| (n - 1).div_ceil(BLOCK));
+        let mut least = Vec::with_capacity(blocks.iter().product());
+        let span = |b: usize, n: usize| BLOCK * b..=(BLOCK * (b + 1)).min(n - 1);
+        for k in 0..blocks[2] {
+            for j in 0..blocks[1] {
+                for i in 0..blocks[0] {
+                    let mut lowest = f32::INFINITY;
+                    for z in span(k, dims[2]) {
+                        for y in span(j, dims[1]) {
+                            let row = dims[0] * (y + dims[1] * z);
+                            lowest = span(i, dims[0]).fold(lowest, |l, x| l.min(values[row + x]));
+                        }
+                    }
+                    least.push(lowest);
+                }
+            }
+        }
+        Self { dims: blocks, least }
+    }
 }
 
 impl Grid {
@@ -146,19 +181,33 @@ impl Grid {
     pub(crate) fn new(dense: &ScalarGrid) -> Self {
         let lattice = &dense.lattice;
         let top = lattice.dims.map(|d| d as f64 - 1.0);
+        let values: Vec<f32> = dense.values.iter().map(|v| *v as f32).collect();
         Self {
             origin: lattice.origin,
             spacing: lattice.spacing,
             per_metre: 1.0 / lattice.spacing,
             dims: lattice.dims,
             last: top.into(),
-            values: dense.values.iter().map(|v| *v as f32).collect(),
+            floors: Floors::new(lattice.dims, &values),
+            values,
         }
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         4 * self.values.len()
+    }
+
+    /// A lower bound of [`Self::phi`].
+    #[inline]
+    fn floor(&self, x: Vec3) -> f64 {
+        let u = (x - self.origin) * self.per_metre;
+        let inside = u.clamp(Vec3::ZERO, self.last);
+        let [nx, ny, nz] = self.floors.dims;
+        let block = |u: f64, n: usize| (u as i32 as usize / BLOCK).min(n - 1);
+        let at = block(inside.x, nx) + nx * (block(inside.y, ny) + ny * block(inside.z, nz));
+        let least = f64::from(self.floors.least[at]);
+        if u == inside { least } else { least.max((u - inside).length() * self.spacing) }
     }
 
     /// How fast the interpolant changes outside, and where it is at most `near` [m].
@@ -274,6 +323,16 @@ mod tests {
             let (phi, normal) = grid.sample(x);
             assert!((phi - (x.length() - 0.5)).abs() < 4e-4 && (phi - grid.phi(x)).abs() < 1e-12);
             assert!(normal.dot(x.normalize()) > 0.995);
+        }
+    }
+
+    #[test]
+    fn floors_are_below_and_not_far() {
+        let grid = ball_grid();
+        for i in 0..2000 {
+            let x = Stream::new(3, 1).at(i).unit_vector() * Stream::new(4, 1).at(i).range(0.0, 2.0);
+            let (floor, phi) = (grid.floor(x), grid.phi(x));
+            assert!(floor <= phi + 1e-12 && (phi > 0.08 || floor >= phi - 0.07), "{floor} {phi}");
         }
     }
 

@@ -33,20 +33,19 @@ pub(crate) struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     found: Vec<Touch>,
-    distances: Once<f64>,
     slopes: Once<(Vec3, f64, Vec3)>,
 }
 
 /// Values of vertices, each computed once per use.
 #[derive(Debug, Default)]
-pub(crate) struct Once<T> {
+struct Once<T> {
     values: Vec<(u64, T)>,
     turn: u64,
 }
 
 impl<T: Copy + Default> Once<T> {
     /// Forgets all values and makes room for `count`.
-    pub(crate) fn clear(&mut self, count: usize) {
+    fn clear(&mut self, count: usize) {
         self.turn += 1;
         if self.values.len() < count {
             self.values.resize(count, (0, T::default()));
@@ -54,7 +53,7 @@ impl<T: Copy + Default> Once<T> {
     }
 
     /// The value of `at`, computed if it is not known.
-    pub(crate) fn get(&mut self, at: u32, compute: impl FnOnce() -> T) -> T {
+    fn get(&mut self, at: u32, compute: impl FnOnce() -> T) -> T {
         let slot = &mut self.values[at as usize];
         if slot.0 != self.turn {
             *slot = (self.turn, compute());
@@ -143,7 +142,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
 fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) {
     let near = match known.near.take() {
         Some(near) if near.cover(&meeting.end, meeting.margin) => near,
-        _ => Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.distances)),
+        _ => Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace))),
     };
     for owner in owners(&meeting.now) {
         sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, &mut scratch.found);

@@ -86,7 +86,7 @@ fn interference(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &m
     search.predict(&work.trial, &mut work.predicted);
     // Bodies that are driven may wake what they meet.
     let meets: Vec<bool> = work.live.iter().zip(&work.trial).map(|(l, m)| *l || sleep::moves(m)).collect();
-    report.stages.time("broad", || search.pairs(&work.predicted, &meets, &mut work.pairs));
+    report.stages.time("broad", || search.pairs(&work.predicted, &meets, (&mut work.broad, &mut work.pairs)));
     work.pairs.retain(|p| p.iter().any(|i| search.model.is_dynamic(*i as usize)));
     report
         .stages
@@ -320,7 +320,7 @@ fn missing_contacts(
     live: &[bool],
     contacts: &[Contact],
 ) -> Vec<Contact> {
-    let Workspace { motions, trial, predicted, pairs, memory, .. } = work;
+    let Workspace { motions, trial, predicted, broad, pairs, memory, .. } = work;
     // Bodies that go somewhere else than where contacts were looked for.
     let strays: Vec<f64> = (0..motions.len())
         .map(|i| {
@@ -346,7 +346,7 @@ fn missing_contacts(
         strays[p[0] as usize] + strays[p[1] as usize] > slack
     };
     search.predict(motions, predicted);
-    search.pairs(predicted, live, pairs);
+    search.pairs(predicted, live, (broad, pairs));
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
     let found = search.contacts(motions, predicted, &pairs, memory);
     trial.clone_from(motions);

@@ -12,8 +12,8 @@ use std::ops::Range;
 const LONGEST: f64 = 0.35;
 /// Most pieces of an edge.
 const MOST_PIECES: u32 = 8;
-/// Most vertices of a leaf.
-const LEAF: usize = 4;
+/// Most vertices and edges of a leaf.
+const LEAF: usize = 6;
 /// Sine of the dihedral angle from which an edge counts as sharp.
 const SHARP: f64 = 1e-3;
 
@@ -45,33 +45,38 @@ impl Samples {
     /// All vertices, and the edges where two triangles meet at a convex angle, but for those that stand out from the
     /// surface between their ends by less than `fine` [m].
     pub(crate) fn of_mesh(mesh: &TriMesh, topology: &Topology, fine: f64) -> Self {
-        let mut order: Vec<u32> = mesh.triangles.concat();
-        order.sort_unstable();
-        order.dedup();
-        let mut samples = Self { spacing: f64::INFINITY, ..Self::default() };
         let mut mesh = mesh.clone();
+        let mut vertices: Vec<u32> = mesh.triangles.concat();
+        vertices.sort_unstable();
+        vertices.dedup();
         let sharp = sharp_edges(&mesh, topology, fine);
-        if sharp.is_empty() && fine > 0.0 {
-            samples.spacing = longest_edge(&mesh, topology);
+        let smooth = sharp.is_empty() && fine > 0.0;
+        let spacing = if smooth { longest_edge(&mesh, topology) } else { f64::INFINITY };
+        let edges = cut_long(&mut mesh, &sharp, &mut vertices);
+        let vertex = |v: &u32| Item { id: *v, ends: [mesh.positions[*v as usize]; 2], edge: false };
+        let edge = |(k, e): (usize, &[u32; 2])| Item {
+            id: k as u32,
+            ends: e.map(|v| mesh.positions[v as usize]),
+            edge: true,
+        };
+        let mut items: Vec<Item> =
+            vertices.iter().map(vertex).chain(edges.iter().enumerate().map(edge)).collect();
+        let mut nodes = Vec::new();
+        split(&mut items, [0, 0], &mut nodes);
+        // Vertices and edges in the order of the leaves.
+        let mut number = vec![0u32; mesh.positions.len()];
+        let points = items.iter().filter(|i| !i.edge);
+        points.clone().enumerate().for_each(|(k, i)| number[i.id as usize] = k as u32);
+        Self {
+            vertices: points.map(|i| i.ends[0]).collect(),
+            edges: items
+                .iter()
+                .filter(|i| i.edge)
+                .map(|i| edges[i.id as usize].map(|v| number[v as usize]))
+                .collect(),
+            nodes,
+            spacing,
         }
-        let sharp = cut_long(&mut mesh, &sharp, &mut order);
-        let mut owner = vec![0u32; mesh.positions.len()];
-        samples.split(&mesh, &mut order[..]);
-        for (k, v) in order.iter().enumerate() {
-            owner[*v as usize] = k as u32;
-        }
-        samples.vertices = order.iter().map(|v| mesh.positions[*v as usize]).collect();
-        let mut edges: Vec<[u32; 2]> = sharp
-            .iter()
-            .map(|[a, b]| {
-                let [a, b] = [owner[*a as usize], owner[*b as usize]];
-                [a.min(b), a.max(b)]
-            })
-            .collect();
-        edges.sort_unstable();
-        samples.edges = edges;
-        samples.fit();
-        samples
     }
 
     /// A single point at the origin: a ball's centre.
@@ -88,47 +93,6 @@ impl Samples {
     /// Largest distance between neighbouring samples of a smooth surface [m].
     pub(crate) fn fineness(&self) -> f64 {
         self.spacing
-    }
-
-    fn split(&mut self, mesh: &TriMesh, order: &mut [u32]) {
-        self.split_at(mesh, order, 0);
-    }
-
-    fn split_at(&mut self, mesh: &TriMesh, order: &mut [u32], first: u32) {
-        let id = self.nodes.len();
-        let vertices = first..first + order.len() as u32;
-        self.nodes.push(Node { vertices, ..Node::default() });
-        if order.len() <= LEAF {
-            return;
-        }
-        let at = |v: &u32| mesh.positions[*v as usize];
-        let bounds = order.iter().map(at).fold(Aabb::of_points(&[]), |b, p| b.with(p));
-        let size = bounds.size();
-        let axis = (0..3).fold(0, |best, k| if size[k] > size[best] { k } else { best });
-        order.sort_by(|a, b| at(a)[axis].total_cmp(&at(b)[axis]).then(a.cmp(b)));
-        let (low, high) = order.split_at_mut(order.len() / 2);
-        let middle = first + low.len() as u32;
-        self.split_at(mesh, low, first);
-        self.nodes[id].second = self.nodes.len() as u32;
-        self.split_at(mesh, high, middle);
-    }
-
-    /// Spheres around vertices and around the edges that start at them.
-    fn fit(&mut self) {
-        for k in 0..self.nodes.len() {
-            let v = self.nodes[k].vertices.clone();
-            let start = self.edges.partition_point(|e| e[0] < v.start) as u32;
-            let end = self.edges.partition_point(|e| e[0] < v.end) as u32;
-            let mut points: Vec<Vec3> = self.vertices[v.start as usize..v.end as usize].to_vec();
-            points.extend(
-                self.edges[start as usize..end as usize].iter().map(|e| self.vertices[e[1] as usize]),
-            );
-            let bounds = Aabb::of_points(&points);
-            let centre = bounds.centre();
-            let radius = points.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
-            let node = &mut self.nodes[k];
-            (node.centre, node.radius, node.bounds, node.edges) = (centre, radius, bounds, start..end);
-        }
     }
 
     /// Calls `leaf` for every leaf none of whose ancestors `keep` refuses.
@@ -151,6 +115,39 @@ impl Samples {
             }
         }
     }
+}
+
+/// A vertex or an edge while the tree is built.
+#[derive(Clone, Copy)]
+struct Item {
+    id: u32,
+    ends: [Vec3; 2],
+    edge: bool,
+}
+
+/// Adds the tree of `items` to `nodes` and brings them into its order; `before` counts vertices and edges in front.
+fn split(items: &mut [Item], before: [u32; 2], nodes: &mut Vec<Node>) {
+    let id = nodes.len();
+    let edges = items.iter().filter(|i| i.edge).count() as u32;
+    let after = [before[0] + items.len() as u32 - edges, before[1] + edges];
+    let bounds = items.iter().flat_map(|i| i.ends).fold(Aabb::of_points(&[]), |b, p| b.with(p));
+    let centre = bounds.centre();
+    let radius = items.iter().flat_map(|i| i.ends).map(|p| p.distance(centre)).fold(0.0, f64::max);
+    let (vertices, edges) = (before[0]..after[0], before[1]..after[1]);
+    nodes.push(Node { centre, radius, bounds, second: 0, vertices, edges });
+    if items.len() <= LEAF {
+        return;
+    }
+    let size = bounds.size();
+    let axis = (0..3).fold(0, |best, k| if size[k] > size[best] { k } else { best });
+    let at = |i: &Item| i.ends[0][axis] + i.ends[1][axis];
+    items.sort_by(|a, b| at(a).total_cmp(&at(b)).then((a.edge, a.id).cmp(&(b.edge, b.id))));
+    let (low, high) = items.split_at_mut(items.len() / 2);
+    let edges = low.iter().filter(|i| i.edge).count() as u32;
+    let middle = [before[0] + low.len() as u32 - edges, before[1] + edges];
+    split(low, before, nodes);
+    nodes[id].second = nodes.len() as u32;
+    split(high, middle, nodes);
 }
 
 /// Cuts long edges, so that each piece meets another body in one place at most, nearly always.

@@ -1,5 +1,6 @@
 //! One step: the documents' list, one call per line ([Gue06] 2.11).
 
+use crate::broad::Broad;
 use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
 use crate::detect::{Found, Memory, Search};
@@ -17,6 +18,7 @@ pub struct Workspace {
     pub(crate) motions: Vec<Motion>,
     pub(crate) trial: Vec<Motion>,
     pub(crate) predicted: Vec<Pose>,
+    pub(crate) broad: Broad,
     pub(crate) pairs: Vec<[u32; 2]>,
     pub(crate) memory: Memory,
     pub(crate) contacts: Vec<Contact>,
@@ -163,7 +165,7 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     let mut motions = Vec::new();
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
-    search.pairs(&work.predicted, &work.live, &mut work.pairs);
+    search.pairs(&work.predicted, &work.live, (&mut work.broad, &mut work.pairs));
     work.memory.begin(&work.pairs);
     let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }

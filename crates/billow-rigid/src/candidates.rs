@@ -9,7 +9,6 @@ use crate::field::{Field, Slope};
 use crate::lasting::Since;
 use crate::near::{Placed, owners};
 use crate::samples::Node;
-use billow_geom::Aabb;
 use billow_num::Vec3;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
@@ -114,12 +113,8 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64) -> (Side, f64) {
     let between = owner.pose.then(&other.pose.inverse());
     let (turn, shift) = (between.matrix(), between.position);
     let samples = &owner.shape.samples;
-    let centre = between.inverse().position;
     let keep = |node: &Node| {
-        let mut bound = outside(&node.bounds, centre) - other.shape.radius;
-        if bound <= radius {
-            bound = slope.at_least(field.floor(turn * node.centre + shift), node.radius);
-        }
+        let bound = slope.at_least(field.floor(turn * node.centre + shift), node.radius);
         if bound > radius {
             clear = clear.min(bound);
         }
@@ -149,11 +144,6 @@ fn side([owner, other]: [Placed<'_>; 2], radius: f64) -> (Side, f64) {
         }
     });
     (found, clear.min(spare))
-}
-
-/// Distance of a point from a box, zero inside [m].
-fn outside(bounds: &Aabb, x: Vec3) -> f64 {
-    (bounds.min - x).max(x - bounds.max).max(Vec3::ZERO).length()
 }
 
 /// A lower bound of φ on the edge from `middle − half` to `middle + half`; sharp enough to compare with the radius.

@@ -29,12 +29,11 @@ pub(crate) struct Samples {
     spacing: f64,
 }
 
-/// A sphere and a box around vertices and edges.
+/// A sphere around vertices and edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) centre: Vec3,
     pub(crate) radius: f64,
-    pub(crate) bounds: Aabb,
     /// First child; the second follows the first one's subtree. Zero for a leaf.
     second: u32,
     pub(crate) vertices: Range<u32>,
@@ -134,7 +133,7 @@ fn split(items: &mut [Item], before: [u32; 2], nodes: &mut Vec<Node>) {
     let centre = bounds.centre();
     let radius = items.iter().flat_map(|i| i.ends).map(|p| p.distance(centre)).fold(0.0, f64::max);
     let (vertices, edges) = (before[0]..after[0], before[1]..after[1]);
-    nodes.push(Node { centre, radius, bounds, second: 0, vertices, edges });
+    nodes.push(Node { centre, radius, second: 0, vertices, edges });
     if items.len() <= LEAF {
         return;
     }

@@ -140,7 +140,13 @@ fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) ->
 
 /// Steps through all frames; every frame's last step is measured.
 fn drive(name: &str, frames: usize, mut step: impl FnMut(Option<&mut Vec<f64>>) -> f64) -> Outcome {
-    let mut outcome = Outcome { name: name.into(), frames: Vec::new(), overlaps: Vec::new(), linked: 0, details: String::new() };
+    let mut outcome = Outcome {
+        name: name.into(),
+        frames: Vec::new(),
+        overlaps: Vec::new(),
+        linked: 0,
+        details: String::new(),
+    };
     for _ in 0..frames {
         let mut spent = 0.0;
         for k in 0..FRAME {

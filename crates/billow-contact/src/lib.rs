@@ -6,18 +6,21 @@
 //!
 //! | stage | what | section |
 //! | --- | --- | --- |
-//! | proximity | pairs within the thickness, pairs that may meet | [Bri03] 2.4 |
+//! | proximity | pairs within the thickness, or planned to be | [Bri03] 2.4 |
 //! | repulsion | inelastic impulse, capped spring, Coulomb friction | [Bri03] 2.6, 2.7 |
 //! | collisions | trajectories tested and corrected, changed parts again | [Bri03] 2.8 |
 //! | impact zones | what still collides moves together | [Bri03] 2.9 |
 
+mod collision;
 mod config;
 mod impulse;
-mod near;
+mod pair;
 mod report;
 mod repulsion;
 mod resolve;
+mod search;
 mod surface;
+mod touch;
 mod zones;
 
 pub use config::{Config, Update};

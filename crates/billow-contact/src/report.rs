@@ -10,9 +10,7 @@ pub struct Report {
     pub candidates: u64,
     /// Contacts within the thickness.
     pub contacts: u64,
-    /// Pairs whose trajectories had to be tested.
-    pub watched: u64,
-    /// Trajectory tests, repeated ones counted again.
+    /// Pairs whose trajectories had to be tested, repeated ones counted again.
     pub tests: u64,
     /// Collisions found, over all rounds.
     pub collisions: u64,

@@ -6,7 +6,7 @@
 //! are accumulated over the sweeps of a sub-step: the first sweep is the document's rule, later ones let layers that
 //! rest on each other agree.
 
-use crate::near::Touch;
+use crate::touch::Touch;
 use crate::{Config, Update};
 use billow_num::par::Tiles;
 use billow_num::{Vec3, par};

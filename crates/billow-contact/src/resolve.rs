@@ -4,42 +4,24 @@
 //! straight trajectories of the step come nowhere closer than the separation, or [`Unresolved`] with the place where
 //! scripted nodes make that impossible. The guarantee is on the end positions `x + Δt v` as they are rounded.
 
-use crate::near::{Found, Plan, Search, Touch, Watch};
+use crate::collision::{self, Collision};
+use crate::pair::Path;
 use crate::repulsion::Repulsions;
+use crate::search::{Fit, Search};
+use crate::touch::{self, Touch};
 use crate::zones::{ZoneInput, Zones, move_together};
-use crate::{Config, Contact, Report, Surface, Unresolved, slide};
-use billow_geom::ccd::Hit;
+use crate::{Config, Report, Surface, Unresolved, slide};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
-
-/// Part of the thickness, and of its way, by which a node may leave its plan before its neighbourhood is searched again.
-const SLACK: f64 = 0.25;
-const SLACK_OF_WAY: f64 = 0.1;
-
-/// How much of what it strayed in the last step a node is given in addition, up to the thickness.
-const SLACK_OF_ASTRAY: f64 = 1.25;
-
-/// When more than one node in this many strayed, everything is searched again instead of around each.
-const MANY: usize = 12;
 
 /// Scratch of the pipeline. Dropping it between steps changes no result.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     search: Option<Search>,
-    found: Vec<Found>,
     touches: Vec<Touch>,
-    watches: Vec<Watch>,
     repulsions: Repulsions,
-    /// End positions the pairs were last tested with.
+    /// End positions the trajectories were last tested with.
     x1: Vec<Vec3>,
-    /// End positions the search was last made for.
-    planned: Vec<Vec3>,
-    /// How far a node may end from its plan [m].
-    slack: Vec<f64>,
-    /// How far nodes ended from their plans in the last step [m]: those are given more slack in the next.
-    astray: Vec<f64>,
-    /// The round in which a node last changed.
-    changed: Vec<u32>,
     zones: Zones,
 }
 
@@ -59,20 +41,6 @@ pub struct Step<'a> {
     pub dt: f64,
     /// Settings.
     pub config: &'a Config,
-}
-
-/// A pair that would meet.
-#[derive(Clone, Copy, Debug)]
-struct Collision {
-    watch: Watch,
-    hit: Hit,
-}
-
-impl Collision {
-    /// The pair as it meets.
-    fn contact(&self) -> Contact {
-        Contact { nodes: self.watch.nodes, weights: self.hit.weights, normal: self.hit.normal }
-    }
 }
 
 /// Corrects the mid-step velocities `v` so that the step is free of collisions.
@@ -106,22 +74,27 @@ pub struct Pipeline<'a> {
     config: &'a Config,
     work: &'a mut Workspace,
     report: Report,
-    /// Number of the last test of trajectories.
-    round: u32,
+    /// Whether trajectories have been tested in this step.
+    tested: bool,
 }
 
 impl<'a> Pipeline<'a> {
     /// The pipeline for one step.
     pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
-        Self { surface, step, config: step.config, work, report: Report::default(), round: 0 }
+        Self { surface, step, config: step.config, work, report: Report::default(), tested: false }
     }
 
-    /// Finds the contacts and the pairs to watch, expecting every node to move about as fast as `v`.
+    /// Finds the contacts, expecting every node to move about as fast as `v`.
     pub fn find(&mut self, v: &[Vec3]) {
-        self.plan(v);
-        self.search();
-        let Workspace { touches, repulsions, .. } = &mut *self.work;
+        let Step { x, dt, .. } = self.step;
+        let Workspace { search, touches, repulsions, x1, .. } = &mut *self.work;
+        let search = search.get_or_insert_with(|| Search::new(self.surface));
+        x1.resize(x.len(), Vec3::ZERO);
+        par::fill(x1, |i| x[i] + v[i] * dt);
+        self.report.candidates += touch::find(search, self.surface, Path { x0: x, x1 }, touches);
+        self.report.contacts = touches.len() as u64;
         repulsions.prepare(touches, self.surface.inverse_masses());
+        self.tested = false;
     }
 
     /// Begins a sub-step: impulses accumulate anew.
@@ -154,23 +127,19 @@ impl<'a> Pipeline<'a> {
     /// meet. The answer is whether any would be so fast that stopping it would tear at its surroundings: a solver may
     /// then do its sub-steps again, knowing them.
     pub fn learn(&mut self, v: &[Vec3]) -> bool {
-        self.round += 1;
-        let everyone: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
-        self.follow(&everyone, v, self.round);
-        let collisions = self.detect(self.round);
+        let collisions = self.detect(0..v.len() as u32, v);
         let x = self.step.x;
         let Workspace { touches, repulsions, x1, .. } = &mut *self.work;
-        for Collision { watch, .. } in &collisions {
+        for Collision { pair, .. } in &collisions {
             // To be tested again even if the solver leaves them as they are.
-            watch.nodes.iter().for_each(|i| x1[*i as usize] = Vec3::NAN);
+            pair.nodes.iter().for_each(|i| x1[*i as usize] = Vec3::NAN);
         }
         let mut fast = false;
         for collision in &collisions {
-            let (contact, (first, second)) = (collision.contact(), collision.watch.ends());
-            let gap = self.surface.gap(first, second);
+            let (contact, gap) = (collision.contact(), collision.pair.gap(self.surface));
             fast |= -contact.relative(v).dot(contact.normal) * self.step.dt > gap;
             let gap = gap.min(contact.relative(x).dot(contact.normal));
-            touches.push(Touch { contact, gap, friction: self.surface.friction(first, second) });
+            touches.push(Touch { contact, gap, friction: collision.pair.friction(self.surface) });
         }
         if fast {
             repulsions.prepare(touches, self.surface.inverse_masses());
@@ -185,42 +154,6 @@ impl<'a> Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// End positions of the step with velocities `v`.
-    fn plan(&mut self, v: &[Vec3]) {
-        let n = self.surface.vertex_count();
-        let Step { x, dt, .. } = self.step;
-        self.work.x1.resize(n, Vec3::ZERO);
-        par::fill(&mut self.work.x1, |i| x[i] + v[i] * dt);
-        self.work.planned.clone_from(&self.work.x1);
-        let thinnest = self.surface.bodies().iter().filter(|b| b.dynamic).map(|b| b.thickness);
-        let least = SLACK * thinnest.fold(f64::INFINITY, f64::min).min(1.0);
-        self.work.astray.resize(n, 0.0);
-        self.work.slack.resize(n, 0.0);
-        par::zip_mut(&mut self.work.slack, &mut self.work.astray, |i, slack, astray| {
-            let expected = (SLACK_OF_ASTRAY * std::mem::take(astray)).min(least / SLACK);
-            *slack = least + SLACK_OF_WAY * dt * v[i].length() + expected;
-        });
-        self.work.changed.clear();
-        self.work.changed.resize(n, 0);
-    }
-
-    /// Contacts at the start of the step and pairs to watch during it.
-    fn search(&mut self) {
-        let Workspace { search, found, touches, watches, planned, slack, .. } = &mut *self.work;
-        let search = search.get_or_insert_with(|| Search::new(self.surface));
-        let separation = self.config.separation;
-        let plan = Plan { x0: self.step.x, x1: planned, slack, separation, contacts: true };
-        search.all(self.surface, plan, found);
-        touches.clear();
-        watches.clear();
-        for part in found.iter_mut() {
-            touches.append(&mut part.touches);
-        }
-        self.report.candidates += take_watches(found, watches);
-        self.report.contacts = touches.len() as u64;
-        self.report.watched = watches.len() as u64;
-    }
-
     /// Rounds of impulses, then growing impact zones, until no trajectory collides. Says how many collisions there were;
     /// may be called again after velocities changed.
     ///
@@ -230,11 +163,8 @@ impl Pipeline<'_> {
         let before = self.report.collisions;
         // What changed since the last call may collide within a zone, which cannot grow.
         self.work.zones.reset(self.surface.vertex_count());
-        let mut moved: Vec<u32> = (0..self.surface.vertex_count() as u32).collect();
+        let mut collisions = self.detect(0..v.len() as u32, v);
         for round in 1.. {
-            self.round += 1;
-            self.follow(&moved, v, self.round);
-            let collisions = self.detect(self.round);
             if collisions.is_empty() {
                 break;
             }
@@ -245,77 +175,37 @@ impl Pipeline<'_> {
             }
             self.report.rounds = self.report.rounds.max(round);
             self.report.collisions += collisions.len() as u64;
-            moved = if round <= self.config.collision_rounds {
+            let moved = if round <= self.config.collision_rounds {
                 self.push_apart(&collisions, v)
             } else {
                 self.grow_zones(&collisions, v)?
             };
+            collisions = self.detect(moved, v);
         }
         self.report.zones = self.work.zones.sizes();
         Ok(self.report.collisions - before)
     }
 
-    /// Updates the end positions of nodes whose velocities changed and searches around those that left their slack.
-    fn follow(&mut self, moved: &[u32], v: &[Vec3], round: u32) {
+    /// Tests the trajectories of those of the nodes whose velocities changed; the earliest collision first.
+    fn detect(&mut self, moved: impl IntoIterator<Item = u32>, v: &[Vec3]) -> Vec<Collision> {
         let Step { x, dt, .. } = self.step;
-        let Workspace { x1, planned, slack, astray, changed, search, found, watches, .. } = &mut *self.work;
-        let mut strayed = Vec::new();
-        for &i in moved {
-            let k = i as usize;
-            let end = x[k] + v[k] * dt;
-            if end != x1[k] {
-                x1[k] = end;
-                changed[k] = round;
-                let off = end.distance(planned[k]);
-                astray[k] = astray[k].max(off);
-                if off > slack[k] {
-                    planned[k] = end;
-                    strayed.push(i);
-                }
-            }
-        }
-        let Some(search) = search else { return };
-        let plan = Plan { x0: x, x1: planned, slack, separation: self.config.separation, contacts: false };
-        if strayed.len() > planned.len() / MANY {
-            search.all(self.surface, plan, found);
-            watches.clear();
-        } else if !strayed.is_empty() {
-            search.around(self.surface, plan, &strayed, found);
-        } else {
-            return;
-        }
-        self.report.candidates += take_watches(found, watches);
-        self.report.watched = watches.len() as u64;
-    }
-
-    /// Tests every watched pair with a node that changed since its last test, in parallel; earliest first.
-    fn detect(&mut self, round: u32) -> Vec<Collision> {
-        let Workspace { x1, changed, watches, .. } = &*self.work;
-        let x0 = self.step.x;
-        let stale = |w: &Watch| round == 1 || w.nodes.iter().any(|&i| changed[i as usize] == round);
-        let parts = par::reduce(
-            watches.len(),
-            par::CHUNK,
-            |range| {
-                let (mut tests, mut hits) = (0u64, Vec::new());
-                for watch in watches[range].iter().filter(|w| stale(w)) {
-                    tests += 1;
-                    hits.extend(watch.meet(x0, x1).map(|hit| Collision { watch: *watch, hit }));
-                }
-                (tests, hits)
-            },
-            |mut a, mut b| {
-                a.0 += b.0;
-                a.1.append(&mut b.1);
-                a
-            },
-        );
-        let (tests, mut hits) = parts.unwrap_or_default();
-        self.report.tests += tests;
-        let key = |c: &Collision| (c.watch.kind, c.watch.nodes);
-        hits.sort_unstable_by(|a, b| a.hit.toi.total_cmp(&b.hit.toi).then(key(a).cmp(&key(b))));
-        hits.dedup_by(|a, b| key(a) == key(b));
-        hits
+        let Workspace { search, x1, .. } = &mut *self.work;
+        x1.resize(x.len(), Vec3::NAN);
+        let changed: Vec<u32> = moved
+            .into_iter()
+            .filter(|i| {
+                let i = *i as usize;
+                let end = x[i] + v[i] * dt;
+                std::mem::replace(&mut x1[i], end) != end
+            })
+            .collect();
+        let search = search.get_or_insert_with(|| Search::new(self.surface));
+        let fit = Fit { surface: self.surface, path: Path { x0: x, x1 }, reach: self.config.separation };
+        let found = collision::detect(search, fit, self.tested.then_some(&*changed));
+        self.tested = true;
+        self.report.candidates += found.candidates;
+        self.report.tests += found.tests;
+        found.collisions
     }
 
     /// Inelastic impulses with friction on approaching pairs, recovery on close calls ([Bri03] 2.8). Returns the
@@ -324,20 +214,19 @@ impl Pipeline<'_> {
         let inverse_masses = self.surface.inverse_masses();
         let mut moved = Vec::with_capacity(4 * collisions.len());
         for collision in collisions {
-            let (contact, watch) = (collision.contact(), &collision.watch);
+            let (contact, pair) = (collision.contact(), &collision.pair);
             let compliance = contact.compliance(inverse_masses);
             if compliance == 0.0 {
                 continue;
             }
-            let (first, second) = watch.ends();
             let relative = contact.relative(v);
             let approach = relative.dot(contact.normal);
             let tangential = relative - contact.normal * approach;
-            let recover = self.config.recovery * self.surface.gap(first, second) / self.step.dt;
+            let recover = self.config.recovery * pair.gap(self.surface) / self.step.dt;
             let dv = if approach < 0.0 { -approach } else { (recover - approach).max(0.0) };
-            let after = slide(tangential, dv, self.surface.friction(first, second));
+            let after = slide(tangential, dv, pair.friction(self.surface));
             contact.apply((contact.normal * dv + (after - tangential)) / compliance, inverse_masses, v);
-            moved.extend(watch.nodes);
+            moved.extend(pair.nodes);
         }
         moved.sort_unstable();
         moved.dedup();
@@ -348,13 +237,13 @@ impl Pipeline<'_> {
     fn grow_zones(&mut self, collisions: &[Collision], v: &mut [Vec3]) -> Result<Vec<u32>, Unresolved> {
         let zones = &mut self.work.zones;
         let mut grown = false;
-        for Collision { watch, .. } in collisions {
-            grown |= zones.merge(watch.nodes).1;
+        for Collision { pair, .. } in collisions {
+            grown |= zones.merge(pair.nodes).1;
         }
         if !grown {
             return Err(self.unresolved(&collisions[0]));
         }
-        let mut roots: Vec<u32> = collisions.iter().map(|c| zones.root(c.watch.nodes[0])).collect();
+        let mut roots: Vec<u32> = collisions.iter().map(|c| zones.root(c.pair.nodes[0])).collect();
         roots.sort_unstable();
         roots.dedup();
         let input =
@@ -367,26 +256,15 @@ impl Pipeline<'_> {
         Ok(moved)
     }
 
-    fn unresolved(&self, Collision { watch, hit }: &Collision) -> Unresolved {
-        let (first, second) = watch.ends();
+    fn unresolved(&self, Collision { pair, hit }: &Collision) -> Unresolved {
+        let (first, second) = pair.ends();
         let at = |i: u32| self.step.x[i as usize].lerp(self.work.x1[i as usize], hit.toi);
         let positive = (0..4).filter(|&k| hit.weights[k] > 0.0);
         Unresolved {
-            nodes: watch.nodes,
+            nodes: pair.nodes,
             bodies: [self.surface.body_of(first), self.surface.body_of(second)],
-            place: positive.map(|k| at(watch.nodes[k]) * hit.weights[k]).sum(),
+            place: positive.map(|k| at(pair.nodes[k]) * hit.weights[k]).sum(),
             toi: hit.toi,
         }
     }
-}
-
-/// Moves what was found to watch into one list; returns how many candidates were looked at for it.
-fn take_watches(found: &mut [Found], watches: &mut Vec<Watch>) -> u64 {
-    let mut candidates = 0;
-    for part in found {
-        part.touches.clear();
-        watches.append(&mut part.watches);
-        candidates += std::mem::take(&mut part.candidates);
-    }
-    candidates
 }

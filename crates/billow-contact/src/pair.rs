@@ -1,0 +1,165 @@
+//! Two elements of the surface: a point and a triangle, or two edges.
+
+use crate::{Contact, Surface};
+use billow_geom::ccd::{self, Hit};
+use billow_geom::proximity::{edge_edge, point_triangle};
+use billow_num::Vec3;
+
+/// What a pair consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A point and a triangle.
+    VertexFace,
+    /// Two edges.
+    EdgeEdge,
+}
+
+/// Two elements that have no node in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pair {
+    pub(crate) kind: Kind,
+    pub(crate) nodes: [u32; 4],
+}
+
+/// Straight trajectories of all nodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path<'a> {
+    /// Positions at the start of the step [m].
+    pub(crate) x0: &'a [Vec3],
+    /// Positions at its end [m].
+    pub(crate) x1: &'a [Vec3],
+}
+
+impl Path<'_> {
+    /// Where a pair's nodes start and end.
+    #[inline(always)]
+    pub(crate) fn of(&self, pair: &Pair) -> ([Vec3; 4], [Vec3; 4]) {
+        let [a, b, c, d] = pair.nodes.map(|i| i as usize);
+        ([self.x0[a], self.x0[b], self.x0[c], self.x0[d]], [self.x1[a], self.x1[b], self.x1[c], self.x1[d]])
+    }
+}
+
+impl Pair {
+    /// A point and a triangle, unless they belong together, neither can answer, or they are exempt.
+    #[inline(always)]
+    pub(crate) fn vertex_face(surface: &Surface, p: u32, [a, b, c]: [u32; 3]) -> Option<Self> {
+        let apart = p != a && p != b && p != c && surface.interacts(p, a);
+        let nodes = [p, a, b, c];
+        (apart && !surface.is_exempt(false, &nodes)).then_some(Self { kind: Kind::VertexFace, nodes })
+    }
+
+    /// Two edges, unless they belong together, neither can answer, or they are exempt.
+    #[inline(always)]
+    pub(crate) fn edge_edge(surface: &Surface, [a, b]: [u32; 2], [c, d]: [u32; 2]) -> Option<Self> {
+        let apart = a != c && a != d && b != c && b != d && surface.interacts(a, c);
+        let nodes = [a, b, c, d];
+        (apart && !surface.is_exempt(true, &nodes)).then_some(Self { kind: Kind::EdgeEdge, nodes })
+    }
+
+    /// One node of each element.
+    pub(crate) fn ends(&self) -> (u32, u32) {
+        match self.kind {
+            Kind::VertexFace => (self.nodes[0], self.nodes[1]),
+            Kind::EdgeEdge => (self.nodes[0], self.nodes[2]),
+        }
+    }
+
+    /// Distance the elements keep [m].
+    pub(crate) fn gap(&self, surface: &Surface) -> f64 {
+        let (first, second) = self.ends();
+        surface.gap(first, second)
+    }
+
+    /// Coulomb coefficient between them [-].
+    pub(crate) fn friction(&self, surface: &Surface) -> f64 {
+        let (first, second) = self.ends();
+        surface.friction(first, second)
+    }
+
+    /// The nearest points of the elements when their nodes are at `x`, and their distance [m].
+    pub(crate) fn nearest(&self, x: &[Vec3; 4]) -> (Contact, f64) {
+        let nodes = self.nodes;
+        match self.kind {
+            Kind::VertexFace => {
+                let near = point_triangle(x[0], [x[1], x[2], x[3]]);
+                let [a, b, c] = near.weights;
+                (Contact { nodes, weights: [1.0, -a, -b, -c], normal: near.normal }, near.distance)
+            }
+            Kind::EdgeEdge => {
+                let near = edge_edge([x[0], x[1]], [x[2], x[3]]);
+                let weights = [1.0 - near.a, near.a, near.b - 1.0, -near.b];
+                (Contact { nodes, weights, normal: near.normal }, near.distance)
+            }
+        }
+    }
+
+    /// When and how the elements come as close as `separation` while their nodes move from `x0` to `x1`.
+    pub(crate) fn meet(&self, x0: &[Vec3; 4], x1: &[Vec3; 4], separation: f64) -> Option<Hit> {
+        match self.kind {
+            Kind::VertexFace => ccd::vertex_face(x0, x1, separation),
+            Kind::EdgeEdge => ccd::edge_edge(x0, x1, separation),
+        }
+    }
+
+    /// Whether the elements are certainly farther apart than `limit` all the way from `x0` to `x1`, by tests much cheaper
+    /// than their distance; false says nothing.
+    #[inline(always)]
+    pub(crate) fn stay_beyond(&self, x0: &[Vec3; 4], x1: &[Vec3; 4], limit: f64) -> bool {
+        let (across, between) = match self.kind {
+            Kind::VertexFace => {
+                let (e, f) = (x0[2] - x0[1], x0[3] - x0[1]);
+                (e.cross(f), x0[0] - x0[1] - (e + f) * (1.0 / 3.0))
+            }
+            Kind::EdgeEdge => {
+                let (e, f) = (x0[1] - x0[0], x0[3] - x0[2]);
+                (e.cross(f), x0[0] - x0[2] + (e - f) * 0.5)
+            }
+        };
+        self.kept_apart(across, x0, x1, limit) || self.kept_apart(between, x0, x1, limit)
+    }
+
+    /// Whether planes across `axis`, of any length, certainly hold the elements farther apart than `limit` all the way:
+    /// they do if they do at both ends in the same order, because nodes move along straight lines.
+    #[inline(always)]
+    pub(crate) fn kept_apart(&self, axis: Vec3, x0: &[Vec3; 4], x1: &[Vec3; 4], limit: f64) -> bool {
+        // Differences and products are rounded by less than 1e-15 of their size; the sum of both margins covers it.
+        const OF_LIMIT: f64 = 1.0 + 1e-6;
+        const OF_SIZE: f64 = 1e-24;
+        let at = |x: &[Vec3; 4]| {
+            let to = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
+            let [a, b, c] = to.map(|d| d.dot(axis));
+            let size2 = to[0].length_squared() + to[1].length_squared() + to[2].length_squared();
+            match self.kind {
+                Kind::VertexFace => (less(less(a, b), c), -more(more(a, b), c), size2),
+                Kind::EdgeEdge => (less(b, c) - more(a, 0.0), less(a, 0.0) - more(b, c), size2),
+            }
+        };
+        let ((up0, down0, size0), (up1, down1, size1)) = (at(x0), at(x1));
+        let between = more(less(up0, up1), less(down0, down1));
+        let least2 = OF_LIMIT * limit * limit + OF_SIZE * (size0 + size1);
+        between > 0.0 && between * between > least2 * axis.length_squared()
+    }
+
+    /// How far the elements at most approach across the planes between them where they are nearest, with `normal` from the
+    /// second to the first, when their nodes move from `x0` to `x1` [m].
+    pub(crate) fn approach(&self, normal: Vec3, x0: &[Vec3; 4], x1: &[Vec3; 4]) -> f64 {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| (x1[k] - x0[k]).dot(normal));
+        let approach = match self.kind {
+            Kind::VertexFace => b.max(c).max(d) - a,
+            Kind::EdgeEdge => c.max(d) - a.min(b),
+        };
+        approach.max(0.0)
+    }
+}
+
+/// The smaller of two numbers. Other than [`f64::min`] it is one instruction, and does not care for not-a-number.
+#[inline(always)]
+fn less(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The larger of two numbers.
+#[inline(always)]
+fn more(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}

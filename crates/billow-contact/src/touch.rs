@@ -1,0 +1,137 @@
+//! Contacts: pairs within the thickness at the start of the step, or planned to come that close.
+
+use crate::pair::{Kind, Pair, Path};
+use crate::search::{Fit, Search};
+use crate::{Contact, Surface};
+use billow_num::Vec3;
+
+/// Distance, in thicknesses, within which planned contacts are taken for met.
+const MET: f64 = 1.25;
+
+/// Sine of the angle by which a surface must rise to count as nearer.
+const BESIDE: f64 = 1e-6;
+
+/// Two points of the surface within the thickness of each other at the start of the step, or about to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Touch {
+    pub(crate) contact: Contact,
+    /// Distance they keep [m].
+    pub(crate) gap: f64,
+    /// Coulomb coefficient [-].
+    pub(crate) friction: f64,
+}
+
+/// What one part of the search found.
+#[derive(Debug, Default)]
+struct Found {
+    touches: Vec<Touch>,
+    candidates: u64,
+}
+
+/// Finds all contacts if nodes move along `path`; returns how many pairs were looked at.
+pub(crate) fn find(search: &mut Search, surface: &Surface, path: Path<'_>, touches: &mut Vec<Touch>) -> u64 {
+    search.fit(Fit { surface, path, reach: MET });
+    let look = |part: &mut Found, pair: Pair| part.look(surface, path, pair);
+    let mut found = search.vertex_faces(surface, look);
+    found.append(&mut search.edge_pairs(surface, look));
+    touches.clear();
+    found.iter_mut().for_each(|part| touches.append(&mut part.touches));
+    found.iter().map(|part| part.candidates).sum()
+}
+
+impl Found {
+    #[inline(always)]
+    fn look(&mut self, surface: &Surface, path: Path<'_>, pair: Pair) {
+        self.candidates += 1;
+        let ((x0, x1), gap) = (path.of(&pair), pair.gap(surface));
+        if !pair.stay_beyond(&x0, &x1, MET * gap) {
+            self.touches.extend(touch(surface, path, &pair, [x0, x1], gap));
+        }
+    }
+}
+
+/// The contact of two elements with nodes at `x0` that move to `x1`, if they are nearer than `gap` or will be.
+fn touch(
+    surface: &Surface,
+    path: Path<'_>,
+    pair: &Pair,
+    [x0, x1]: [[Vec3; 4]; 2],
+    gap: f64,
+) -> Option<Touch> {
+    let (contact, distance) = pair.nearest(&x0);
+    if distance < gap {
+        let known =
+            contact.normal != Vec3::ZERO && !covered(surface, pair.kind, &contact, |i| path.x0[i as usize]);
+        known.then(|| Touch { contact, gap, friction: pair.friction(surface) })
+    } else if distance <= pair.approach(contact.normal, &x0, &x1) + gap {
+        coming(surface, path, pair, (contact, distance), gap)
+    } else {
+        None
+    }
+}
+
+/// The contact of two elements that are planned to come nearer than `gap` [m], about as it will be when they do. It
+/// need not be exact, nor every one be found: collisions are looked for anyway, these contacts only soften them.
+fn coming(
+    surface: &Surface,
+    path: Path<'_>,
+    pair: &Pair,
+    (mut contact, mut distance): (Contact, f64),
+    gap: f64,
+) -> Option<Touch> {
+    const TRIES: u32 = 4;
+    let (x0, x1) = path.of(pair);
+    let way: [Vec3; 4] = std::array::from_fn(|k| x1[k] - x0[k]);
+    let mut t = 0.0;
+    for _ in 0..TRIES {
+        // Newton's method for the time at which the nearest points are `gap` apart.
+        let w = &contact.weights;
+        let rate = (way[0] * w[0] + way[1] * w[1] + way[2] * w[2] + way[3] * w[3]).dot(contact.normal);
+        t += (distance - gap) / -rate;
+        if rate >= 0.0 || t > 1.0 {
+            return None;
+        }
+        (contact, distance) = pair.nearest(&std::array::from_fn(|k| x0[k] + way[k] * t));
+        if distance < MET * gap {
+            let at = |i: u32| path.x0[i as usize].lerp(path.x1[i as usize], t);
+            if covered(surface, pair.kind, &contact, at) {
+                return None;
+            }
+            // A turning pair may be nearer along the normal now than when it meets: it need not part, only come no
+            // nearer.
+            let gap = gap.min(contact.relative(path.x0).dot(contact.normal));
+            return Some(Touch { contact, gap, friction: pair.friction(surface) });
+        }
+    }
+    None
+}
+
+/// Whether another pair says more about the nearness of two surfaces: a point beside a triangle is above the next one, the
+/// end of an edge is a point above a triangle, and only one of the triangles around a foot need speak for it. With such
+/// pairs, surfaces that slide over each other would feel bumps wherever their edges meet.
+fn covered(surface: &Surface, kind: Kind, contact: &Contact, at: impl Fn(u32) -> Vec3) -> bool {
+    let Contact { nodes, weights, normal } = *contact;
+    if kind == Kind::EdgeEdge || !weights.contains(&0.0) {
+        return kind == Kind::EdgeEdge && weights.contains(&0.0);
+    }
+    let (topology, point) = (surface.topology(), nodes[0]);
+    let rises = |from: u32, to: u32, normal: Vec3| {
+        let way = at(to) - at(from);
+        normal.dot(way) > BESIDE * way.length()
+    };
+    // The surface around the point comes nearer to the foot than the point itself.
+    let ends = topology.vertex_edges(point).iter().flat_map(|e| topology.edges()[*e as usize]);
+    if ends.into_iter().any(|i| i != point && rises(point, i, -normal)) {
+        return true;
+    }
+    // The other triangles that have the foot: one is nearer, or comes first.
+    let foot = |i: &u32| (1..4).any(|k| nodes[k] == *i && weights[k] != 0.0);
+    let Some(base) = nodes[1..].iter().copied().find(|i| foot(i)) else { return false };
+    let corners =
+        (nodes[1..].iter().filter(|i| foot(i)).count(), nodes[1..].iter().filter(|i| !foot(i)).min());
+    let around = topology.vertex_triangles(base).iter().map(|t| topology.triangles()[*t as usize]);
+    around.filter(|t| !t.contains(&point) && t.iter().filter(|i| foot(i)).count() == corners.0).any(|t| {
+        t.iter().filter(|i| !foot(i)).any(|i| rises(base, *i, normal))
+            || t.iter().filter(|i| !foot(i)).min() < corners.1
+    })
+}

@@ -61,7 +61,7 @@ impl Default for Config {
         Self {
             integrator: Integrator::default(),
             substeps: 16,
-            attempts: 2,
+            attempts: 1,
             courant: 0.5,
             tolerance: 1e-3,
             max_iterations: 200,

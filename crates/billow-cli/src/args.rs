@@ -131,6 +131,9 @@ pub(crate) struct SubdivideArgs {
     /// How often each triangle is cut into four
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) levels: u32,
+    /// Keep edges of the first frame sharp that turn by more than so many degrees: pleats, seams
+    #[arg(long, value_name = "DEGREES")]
+    pub(crate) crease: Option<f64>,
     /// Folder for the new run; the default is DIR-fine
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,

@@ -25,6 +25,8 @@ pub struct RefineOptions {
     pub out: PathBuf,
     /// How often each triangle is cut into four; 0 only pushes cloth out of bodies.
     pub levels: u32,
+    /// Keep edges sharp that turn by more than this in the first frame [°]; none if not given.
+    pub crease: Option<f64>,
     /// Threads to use; 0 means one per core. Results do not depend on it.
     pub threads: usize,
     /// Replace a run that is already in `out`.
@@ -76,7 +78,7 @@ pub fn refine_run(
     let Some(first) = frames.first() else {
         return Err(refuse("the run has no frames yet".into(), "run the scene first"));
     };
-    let job = Job::new(&scene, plan, &reader.read(*first)?, options.levels)
+    let job = Job::new(&scene, plan, &reader.read(*first)?, options)
         .map_err(|reason| refuse(reason, "only runs that still match their scene can be refined"))?;
     let manifest = reader.manifest();
     let mut writer = open(&scene, (manifest.first_frame, manifest.last_frame), options)?;
@@ -136,7 +138,13 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(scene: &'a Scene, plan: &'a ClothPlan, frame: &Frame, levels: u32) -> Result<Self, String> {
+    fn new(
+        scene: &'a Scene,
+        plan: &'a ClothPlan,
+        frame: &Frame,
+        options: &RefineOptions,
+    ) -> Result<Self, String> {
+        let levels = options.levels;
         let mut pieces: Vec<(&[Vec3], &[[u32; 3]])> = Vec::new();
         for piece in &plan.pieces {
             match frame.object(&piece.name).map(|o| &o.shape) {
@@ -146,7 +154,9 @@ impl<'a> Job<'a> {
         }
         let obstacles: Vec<(usize, &[[u32; 3]])> =
             plan.obstacles.iter().map(|o| (o.mesh.positions.len(), o.mesh.triangles.as_slice())).collect();
-        let refinery = Refinery::new(&pieces, &obstacles, levels).map_err(|e| e.to_string())?;
+        let crease = options.crease.map_or(f64::INFINITY, f64::to_radians);
+        let refinery =
+            Refinery::with_creases(&pieces, &obstacles, levels, crease).map_err(|e| e.to_string())?;
         let fine = |k: usize| refinery.steps(k).last().map(|s| s.triangles().to_vec());
         let triangles = (0..pieces.len()).map(|k| Arc::new(fine(k).unwrap_or_else(|| pieces[k].1.to_vec())));
         let triangles = triangles.collect();

@@ -13,6 +13,7 @@ pub(crate) fn subdivide(args: &SubdivideArgs, output: Output) -> Result<(), Fail
     let options = RefineOptions {
         out: out.clone(),
         levels: args.levels,
+        crease: args.crease,
         threads: args.common.threads,
         overwrite: args.overwrite,
     };

@@ -13,7 +13,7 @@ pub use push_out::{lifted, push_out};
 
 use billow_geom::GeomError;
 use billow_geom::mesh::Topology;
-use billow_geom::subdivision::{Subdivision, border_corners};
+use billow_geom::subdivision::{Subdivision, border_corners, sharp_edges};
 use billow_levelset::Collider;
 use billow_num::Vec3;
 
@@ -63,17 +63,34 @@ impl Refinery {
         obstacles: &[(usize, &[[u32; 3]])],
         levels: u32,
     ) -> Result<Self, GeomError> {
+        Self::with_creases(pieces, obstacles, levels, f64::INFINITY)
+    }
+
+    /// The same with edges that turn by more than `crease` [rad] at the given positions kept sharp: pleats, seams.
+    ///
+    /// # Errors
+    /// When a piece is not a surface.
+    pub fn with_creases(
+        pieces: &[(&[Vec3], &[[u32; 3]])],
+        obstacles: &[(usize, &[[u32; 3]])],
+        levels: u32,
+        crease: f64,
+    ) -> Result<Self, GeomError> {
         let mut meshes: Vec<(usize, Vec<[u32; 3]>)> =
             pieces.iter().map(|(x, t)| (x.len(), t.to_vec())).collect();
-        let mut corners = Vec::new();
+        let mut tags = Vec::new();
         for (x, triangles) in pieces {
-            corners.push(border_corners(&Topology::new(x.len(), triangles)?, x));
+            let topology = Topology::new(x.len(), triangles)?;
+            tags.push((border_corners(&topology, x), sharp_edges(&topology, x, crease)));
         }
         let mut refinery = Self { levels: Vec::new(), guards: vec![Guard::new(&meshes, obstacles)?] };
         for _ in 0..levels {
             let mut steps = Vec::new();
-            for ((vertices, triangles), corners) in meshes.iter().zip(&corners) {
-                steps.push(Subdivision::new(&Topology::new(*vertices, triangles)?, corners)?);
+            for ((vertices, triangles), (corners, creases)) in meshes.iter().zip(&mut tags) {
+                let topology = Topology::new(*vertices, triangles)?;
+                let step = Subdivision::with_creases(&topology, corners, creases)?;
+                *creases = step.creases().to_vec();
+                steps.push(step);
             }
             meshes = steps.iter().map(|s| (s.vertex_count(), s.triangles().to_vec())).collect();
             refinery.guards.push(Guard::new(&meshes, obstacles)?);

@@ -5,7 +5,9 @@
 //! numbers, the vertex on edge `e` is number `vertices + e`. Weights are never negative and sum to one, so new
 //! vertices stay in the convex hull of those they come from.
 //!
-//! Borders are cubic B-splines of border vertices alone, so that pieces cut along a line still fit; corners stay.
+//! Borders are cubic B-splines of border vertices alone, so that pieces cut along a line still fit; corners stay. Edges
+//! tagged as creases follow the same rules inside the surface: a vertex on one crease moves along it, one at which three or
+//! more end stays, and one at the end of a crease is smooth ([GCSO99] 4).
 
 pub mod rules;
 
@@ -27,6 +29,8 @@ pub struct Subdivision {
     limits: Vec<Limit>,
     neighbours: Vec<u32>,
     corners: Vec<u32>,
+    /// Edges of the finer mesh that are creases.
+    creases: Vec<[u32; 2]>,
 }
 
 /// The limit rule of an old vertex after one step: its own weight, the rest shared by vertices on its edges.
@@ -42,6 +46,19 @@ impl Subdivision {
     /// # Errors
     /// When more than two triangles share an edge, or several fans a vertex.
     pub fn new(topology: &Topology, corners: &[u32]) -> Result<Self, GeomError> {
+        Self::with_creases(topology, corners, &[])
+    }
+
+    /// The same for a mesh in which the given edges stay creased. `corners` may be on creases too; what is not an edge of the
+    /// mesh is ignored.
+    ///
+    /// # Errors
+    /// When more than two triangles share an edge, or several fans a vertex.
+    pub fn with_creases(
+        topology: &Topology,
+        corners: &[u32],
+        creases: &[[u32; 2]],
+    ) -> Result<Self, GeomError> {
         let kinds = topology.vertex_kinds();
         if let Some(vertex) = kinds.iter().position(|k| *k == VertexKind::NonManifold) {
             let problem = format!("vertex {vertex} does not have one fan of triangles: split it first");
@@ -52,14 +69,19 @@ impl Subdivision {
         if count > u32::MAX as usize / 8 {
             return Err(GeomError::TooLarge { what: "vertices", count, limit: u32::MAX as usize / 8 });
         }
-        let mut build = Build::new(topology, corners);
+        let mut build = Build::new(topology, corners, creases);
         for vertex in 0..vertices as u32 {
             build.vertex(vertex);
         }
         for edge in 0..topology.edge_count() as u32 {
             build.edge(edge);
         }
-        let Build { starts, stencils, limits, neighbours, .. } = build;
+        let Build { starts, stencils, limits, neighbours, crease, .. } = build;
+        let halves = (0..topology.edge_count()).filter(|e| crease[*e]).flat_map(|e| {
+            let ([a, b], middle) = (topology.edges()[e], (vertices + e) as u32);
+            [[a, middle], [middle, b]]
+        });
+        let creases = halves.collect();
         let (edges, triangles) = (topology.edges().to_vec(), split(topology));
         Ok(Self {
             vertices,
@@ -70,7 +92,13 @@ impl Subdivision {
             limits,
             neighbours,
             corners: corners.to_vec(),
+            creases,
         })
+    }
+
+    /// The creases afterwards, to be given to the next step.
+    pub fn creases(&self) -> &[[u32; 2]] {
+        &self.creases
     }
 
     /// Number of vertices afterwards.
@@ -155,6 +183,17 @@ pub fn border_corners(topology: &Topology, x: &[Vec3]) -> Vec<u32> {
     (0..topology.vertex_count() as u32).filter(|v| border(v) && angle(*v) < STRAIGHT).collect()
 }
 
+/// Edges at which the surface turns by more than `angle` [rad].
+pub fn sharp_edges(topology: &Topology, x: &[Vec3], angle: f64) -> Vec<[u32; 2]> {
+    let normal = |t: u32| {
+        let [a, b, c] = topology.triangles()[t as usize].map(|i| x[i as usize]);
+        (b - a).cross(c - a)
+    };
+    let sharp =
+        |e: &u32| topology.edge_pair(*e).is_some_and(|[s, t]| normal(s).angle_between(normal(t)) > angle);
+    (0..topology.edge_count() as u32).filter(sharp).map(|e| topology.edges()[e as usize]).collect()
+}
+
 /// Each triangle cut into three at its corners and one in the middle.
 fn split(topology: &Topology) -> Vec<[u32; 3]> {
     let first = topology.vertex_count() as u32;
@@ -169,6 +208,8 @@ fn split(topology: &Topology) -> Vec<[u32; 3]> {
 struct Build<'a> {
     topology: &'a Topology,
     corner: Vec<bool>,
+    /// Which edges inside the surface are creases.
+    crease: Vec<bool>,
     fans: BTreeMap<usize, Fan>,
     starts: Vec<u32>,
     stencils: Vec<(u32, f64)>,
@@ -177,7 +218,14 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn new(topology: &'a Topology, corners: &[u32]) -> Self {
+    fn new(topology: &'a Topology, corners: &[u32], creases: &[[u32; 2]]) -> Self {
+        let mut crease = vec![false; topology.edge_count()];
+        for [a, b] in creases.iter().filter(|c| c.iter().all(|v| (*v as usize) < topology.vertex_count())) {
+            let joins = |e: &&u32| topology.edges()[**e as usize].contains(b);
+            if let Some(e) = topology.vertex_edges(*a).iter().find(joins) {
+                crease[*e as usize] = topology.edge_pair(*e).is_some();
+            }
+        }
         let mut corner = vec![false; topology.vertex_count()];
         for c in corners {
             if let Some(slot) = corner.get_mut(*c as usize) {
@@ -188,7 +236,7 @@ impl<'a> Build<'a> {
         let fans = valences.filter(|n| *n >= 3).map(|n| (n, ())).collect::<BTreeMap<_, _>>();
         let fans = fans.into_keys().map(|n| (n, Fan::new(n))).collect();
         let (starts, stencils, limits, neighbours) = (vec![0], Vec::new(), Vec::new(), Vec::new());
-        Self { topology, corner, fans, starts, stencils, limits, neighbours }
+        Self { topology, corner, crease, fans, starts, stencils, limits, neighbours }
     }
 
     fn close(&mut self) {
@@ -205,8 +253,9 @@ impl<'a> Build<'a> {
     fn vertex(&mut self, v: u32) {
         let topology = self.topology;
         let ring = topology.vertex_vertices(v);
-        match topology.vertex_kinds()[v as usize] {
-            VertexKind::Interior if ring.len() >= 3 => {
+        let sharp = self.sharp_edges_at(v);
+        match sharp.len() {
+            0 | 1 if ring.len() >= 3 => {
                 let fan = &self.fans[&ring.len()];
                 let (own, share) = (fan.vertex, (1.0 - fan.vertex) / ring.len() as f64);
                 let limit = fan.limit();
@@ -214,12 +263,11 @@ impl<'a> Build<'a> {
                 self.stencils.extend(ring.iter().map(|j| (*j, share)));
                 self.limit(limit, topology.vertex_edges(v).iter().copied());
             }
-            VertexKind::Boundary if !self.corner[v as usize] => {
-                let border = self.border_edges(v);
+            2 if !self.corner[v as usize] => {
                 let other = |e: &u32| topology.edges()[*e as usize].into_iter().find(|end| *end != v);
                 self.stencils.push((v, 0.75));
-                self.stencils.extend(border.iter().filter_map(other).map(|j| (j, 0.125)));
-                self.limit(2.0 / 3.0, border.into_iter());
+                self.stencils.extend(sharp.iter().filter_map(other).map(|j| (j, 0.125)));
+                self.limit(2.0 / 3.0, sharp.into_iter());
             }
             _ => {
                 self.stencils.push((v, 1.0));
@@ -229,22 +277,23 @@ impl<'a> Build<'a> {
         self.close();
     }
 
-    /// The two edges of a border vertex along the border.
-    fn border_edges(&self, v: u32) -> Vec<u32> {
-        let on_border = |e: &u32| self.topology.edge_triangles(*e).len() == 1;
-        self.topology.vertex_edges(v).iter().copied().filter(on_border).collect()
+    /// The edges of a vertex along the border or a crease.
+    fn sharp_edges_at(&self, v: u32) -> Vec<u32> {
+        let sharp = |e: &u32| self.crease[*e as usize] || self.topology.edge_triangles(*e).len() == 1;
+        self.topology.vertex_edges(v).iter().copied().filter(sharp).collect()
     }
 
     /// The stencil of the vertex on an edge: the mean of what its two ends ask for.
     fn edge(&mut self, e: u32) {
         let [a, b] = self.topology.edges()[e as usize];
-        let Some(pair) = self.topology.edge_pair(e) else {
+        let Some(pair) = self.topology.edge_pair(e).filter(|_| !self.crease[e as usize]) else {
             self.stencils.extend([(a, 0.5), (b, 0.5)]);
             return self.close();
         };
         let special = |v: u32| {
             let n = self.topology.vertex_vertices(v).len();
-            self.topology.vertex_kinds()[v as usize] == VertexKind::Interior && n != 6 && n >= 3
+            let inside = self.topology.vertex_kinds()[v as usize] == VertexKind::Interior;
+            inside && n != 6 && n >= 3 && self.sharp_edges_at(v).len() < 2
         };
         let asking: Vec<(u32, u32)> = [(a, b), (b, a)].into_iter().filter(|(v, _)| special(*v)).collect();
         if asking.is_empty() {
@@ -369,6 +418,47 @@ mod tests {
         let (low, high) = radii.fold((f64::MAX, 0.0f64), |(l, h), r| (l.min(r), h.max(r)));
         // The limit surface of an icosahedron is nearly round.
         assert!(high / low < 1.05, "{low} … {high}");
+    }
+
+    #[test]
+    fn creases_stay_sharp_ends_of_creases_are_smooth_and_corners_of_boxes_stay() {
+        // All edges of a box are creases: it stays the box, with its corners.
+        let mut mesh = shapes::cuboid(Vec3::ONE, [2, 2, 2]).unwrap();
+        let topology = Topology::new(mesh.positions.len(), &mesh.triangles).unwrap();
+        let mut creases = sharp_edges(&topology, &mesh.positions, 0.7);
+        assert_eq!(creases.len(), 24);
+        let (volume, bounds) = (mesh.volume(), mesh.bounds());
+        for level in 1..4 {
+            let topology = Topology::new(mesh.positions.len(), &mesh.triangles).unwrap();
+            let rule = Subdivision::with_creases(&topology, &[], &creases).unwrap();
+            mesh =
+                TriMesh { positions: rule.smoothed(&mesh.positions), triangles: rule.triangles().to_vec() };
+            creases = rule.creases().to_vec();
+            assert_eq!(creases.len(), 24 << level);
+            assert!((mesh.volume() - volume).abs() < 1e-12 && mesh.bounds() == bounds);
+        }
+        // Without them it is rounded off.
+        let topology = Topology::new(mesh.positions.len(), &mesh.triangles).unwrap();
+        let round = Subdivision::new(&topology, &[]).unwrap().smoothed(&mesh.positions);
+        let round =
+            TriMesh { positions: round, triangles: Subdivision::new(&topology, &[]).unwrap().triangles };
+        assert!(round.volume() < volume - 1e-4);
+        // A crease of one edge ends at both vertices: these follow the smooth rule, only its middle stays on the edge.
+        let sheet = shapes::cloth_grid(1.0, 1.0, 7, 7).unwrap();
+        let topology = Topology::new(sheet.positions.len(), &sheet.triangles).unwrap();
+        let edge = (0..topology.edge_count() as u32)
+            .find(|e| {
+                let inside = |v: u32| topology.vertex_kinds()[v as usize] == VertexKind::Interior;
+                topology.edges()[*e as usize].into_iter().all(inside)
+            })
+            .unwrap();
+        let [a, b] = topology.edges()[edge as usize];
+        let mut x = sheet.positions.clone();
+        x[a as usize].z = 1.0;
+        let smooth = Subdivision::new(&topology, &[]).unwrap().smoothed(&x);
+        let creased = Subdivision::with_creases(&topology, &[], &[[b, a]]).unwrap().smoothed(&x);
+        assert!(smooth[a as usize] == creased[a as usize] && smooth[b as usize] == creased[b as usize]);
+        assert!((creased[sheet.positions.len() + edge as usize].z - 0.5).abs() < 1e-15);
     }
 
     #[test]

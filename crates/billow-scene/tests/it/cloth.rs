@@ -236,7 +236,7 @@ fn refined_frames_are_smoother_and_have_no_crossing() {
     let dir = tempfile::tempdir().unwrap();
     let (coarse, fine) = (dir.path().join("coarse"), dir.path().join("fine"));
     run_in(&scene(DRAPED), &coarse, 2).unwrap();
-    let options = RefineOptions { out: fine.clone(), levels: 2, threads: 2, overwrite: false };
+    let options = RefineOptions { out: fine.clone(), levels: 2, crease: None, threads: 2, overwrite: false };
     let report = refine_run(&coarse, &options, &Silent).unwrap();
     assert_eq!((report.frames, report.crossings), (15, 0), "{report:?}");
     assert_eq!(report.triangles, 16 * 2 * 21 * 21);
@@ -254,7 +254,8 @@ fn refined_frames_are_smoother_and_have_no_crossing() {
     // A run without cloth has nothing to refine.
     let bare = dir.path().join("bare");
     run_in(&scene(crate::support::MIXED), &bare, 1).unwrap();
-    let options = RefineOptions { out: dir.path().join("x"), levels: 1, threads: 1, overwrite: false };
+    let options =
+        RefineOptions { out: dir.path().join("x"), levels: 1, crease: None, threads: 1, overwrite: false };
     let error = refine_run(&bare, &options, &Silent).unwrap_err().to_string();
     assert!(error.contains("no cloth"), "{error}");
 }

@@ -337,6 +337,25 @@ mod tests {
     }
 
     #[test]
+    fn nothing_outside_is_nearer_than_its_slope_tells() {
+        let mesh = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let shape = crate::Geometry::solid(&mesh, &crate::Settings::default()).unwrap();
+        let mut close = 0;
+        for i in 0..20_000 {
+            let mut draw = Stream::new(5, 1).at(i);
+            let x = Vec3::new(draw.range(-0.5, 0.5), draw.range(-0.5, 0.5), draw.range(-0.2, 0.2));
+            let way = draw.range(0.0, 0.1);
+            let (here, there) = (shape.phi(x), shape.phi(x + draw.unit_vector() * way));
+            let bound = shape.slope.at_least(here, way);
+            if bound > 0.0 {
+                assert!(there >= bound - 1e-12, "{there} < {bound}, {way} from {here}");
+                close += u32::from(there < bound + 0.5 * way);
+            }
+        }
+        assert!(close > 100, "the bound is of use: {close}");
+    }
+
+    #[test]
     fn off_the_lattice_the_answer_is_a_positive_lower_bound_that_points_outward() {
         let grid = ball_grid();
         for i in 0..2000 {

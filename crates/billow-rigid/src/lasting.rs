@@ -104,3 +104,44 @@ impl Lasting {
         self.places.iter().map(place).filter(|t| t.end <= meeting.margin).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::near::{Known, Scratch, touches};
+    use crate::{Geometry, Settings};
+    use billow_geom::shapes::torus;
+    use billow_num::Quat;
+
+    #[test]
+    fn places_that_last_tell_the_gap_of_a_ring_that_slides() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let at = |x: f64, z: f64| {
+            let tilt = Quat::from_rotation_x(0.4) * Quat::from_rotation_y(0.1);
+            let pose = Pose { position: Vec3::new(0.55 + x, 0.1, 0.2 + z), rotation: tilt };
+            [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose })
+        };
+        let meet = |now, exact| Meeting { now, end: now, margin: 0.004, way: 0.0, exact };
+        let deepest = |found: &[Touch]| found.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+        let mut scratch = Scratch::default();
+        // Lowered until it touches.
+        let z = (0..400).map(|k| -5e-4 * f64::from(k)).find(|z| {
+            let found = touches(&meet(at(0.0, *z), true), &mut Known::default(), &mut scratch);
+            deepest(&found) < 2e-3
+        });
+        let z = z.expect("it comes down on the other");
+        let mut known = Known::default();
+        touches(&meet(at(0.0, z), true), &mut known, &mut scratch);
+        for k in 1..4 {
+            let moved = meet(at(1e-3 * f64::from(k), z), false);
+            assert!(known.lasting.as_ref().is_some_and(|l| l.serves(&moved)));
+            let kept = deepest(&touches(&moved, &mut known, &mut scratch));
+            let fresh = deepest(&touches(&moved, &mut Known::default(), &mut scratch));
+            assert!((kept - fresh).abs() < 2e-4 || kept.min(fresh) > 0.004, "{k} mm: {kept} {fresh}");
+        }
+        // An exact search does not trust them, and they do not serve for ever.
+        let lasting = known.lasting.as_ref().expect("they lasted");
+        assert!(!lasting.serves(&meet(at(1e-3, z), true)) && lasting.serves(&meet(at(0.0, z), true)));
+        assert!(!lasting.serves(&meet(at(0.02, z), false)));
+    }
+}

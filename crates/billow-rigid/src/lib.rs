@@ -25,7 +25,7 @@
 //! | --- | --- | --- |
 //! | `geometry`, `field`, `samples`, `convex` | shapes shared by bodies: mass, signed distance, sample points, faces | [Bri03] 4.3, 4.4 |
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
-//! | `broad`, `candidates`, `near`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
+//! | `broad`, `candidates`, `near`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
 //! | `shell` | surfaces without an inside | [Gue06] 2.14 |
 //! | `motion` | free flight | [Gue06] 2.5 |
 //! | `sleep` | still groups that wait until something touches them | |

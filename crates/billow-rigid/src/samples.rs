@@ -1,7 +1,8 @@
 //! The points of a surface that are tested against other bodies: vertices and sharp edges, in a sphere tree.
 //!
 //! A sphere whose centre is farther from the other body than its radius holds nothing that touches, so one
-//! distance prunes a whole branch ([Bri03] 4.4). Flat and reflex edges never touch first and are left out.
+//! distance prunes a whole branch ([Bri03] 4.4). Flat and reflex edges never touch first and are left out, and so are
+//! edges of finely cut smooth surfaces, which hardly stand out from the chords of their neighbours.
 
 use billow_geom::mesh::Topology;
 use billow_geom::{Aabb, TriMesh};
@@ -205,6 +206,18 @@ mod tests {
         let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         // Each edge in four pieces.
         assert_eq!((samples.vertices.len(), samples.edges.len()), (8 + 3 * 12, 4 * 12));
+    }
+
+    #[test]
+    fn a_fine_bone_is_smooth_and_a_ring_of_320_triangles_is_not() {
+        let bone =
+            billow_geom::shapes::Bone { segments: 56, bands: 17, ..Default::default() }.mesh().unwrap();
+        let ring = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let of = |mesh: &TriMesh, depth: f64| Samples::of_mesh(mesh, &mesh.topology().unwrap(), 0.01 * depth);
+        let bone = of(&bone, 0.5 * bone.bounds().size().min_element());
+        assert!(bone.is_smooth() && bone.edges.is_empty() && !bone.vertices.is_empty());
+        let ring = of(&ring, 0.1);
+        assert!(!ring.is_smooth() && ring.edges.len() > 200, "{}", ring.edges.len());
     }
 
     #[test]

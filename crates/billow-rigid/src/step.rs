@@ -154,7 +154,7 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
 }
 
 /// Times that bodies are pushed apart after a step.
-const CLEARINGS: u32 = 2;
+const CLEARINGS: u32 = 3;
 /// Overlap from which it is pushed apart again, as a part of the thinner body's half thickness.
 const DEEP: f64 = 5e-3;
 

@@ -13,8 +13,11 @@ use billow_contact::Pipeline;
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
-/// Sub-steps between two evaluations of bending modes, air and objects.
+/// Sub-steps between two evaluations of air and objects.
 const REFRESH: u32 = 4;
+
+/// Sub-steps between two evaluations of bending modes.
+const REFRESH_MODES: u32 = 8;
 
 /// The step to be marched through.
 #[derive(Clone, Copy)]
@@ -62,12 +65,14 @@ impl Coupled {
             let t = h * f64::from(k);
             if k % REFRESH == 0 {
                 let ahead = h * f64::from(REFRESH.min(steps - k));
+                stages.time("air", || external(model, config, (x, v), ahead, faces, outer));
+                stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
+            }
+            if k % REFRESH_MODES == 0 {
                 stages.time("linearise", || {
-                    external(model, config, (x, v), ahead, faces, outer);
                     hinges.linearise(model, x);
                     par::fill(moved, |_| Vec3::ZERO);
                 });
-                stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });
             stages.time("springs", || links.begin(x, (h, k == 0), v));

@@ -60,18 +60,17 @@ pub fn bending_mode([x1, x2, x3, x4]: [Vec3; 4]) -> Option<([Vec3; 4], f64, f64)
     let length = length2.sqrt();
     let (u1, u2) = (n1 * (length / n1_2), n2 * (length / n2_2));
     // Barycentric coordinates of the opposite corners along the edge.
-    let (a1, a2) = ((x1 - x4).dot(edge) / length2, (x2 - x4).dot(edge) / length2);
-    let (b1, b2) = ((x1 - x3).dot(edge) / length2, (x2 - x3).dot(edge) / length2);
-    let mode = [u1, u2, u1 * a1 + u2 * a2, -(u1 * b1 + u2 * b2)];
-    let scale = 1.0 / (n1_2 * n2_2).sqrt();
+    let along = edge * length2.recip();
+    let (a1, a2) = ((x1 - x4).dot(along), (x2 - x4).dot(along));
+    let mode = [u1, u2, u1 * a1 + u2 * a2, -(u1 * (a1 + 1.0) + u2 * (a2 + 1.0))];
+    let scale = (n1_2 * n2_2).sqrt().recip();
     let cosine = (n1.dot(n2) * scale).clamp(-1.0, 1.0);
-    let sine_sign = n1.cross(n2).dot(edge);
-    // Half-angle formulas, each taken where it does not cancel.
-    let cross = n1.cross(n2).length() * scale;
-    let half_sine =
-        if cosine > 0.0 { cross / (2.0 * (1.0 + cosine)).sqrt() } else { ((1.0 - cosine) / 2.0).sqrt() };
-    let half_cosine =
-        if cosine < 0.0 { cross / (2.0 * (1.0 - cosine)).sqrt() } else { ((1.0 + cosine) / 2.0).sqrt() };
+    let turn = n1.cross(n2);
+    let (sine_sign, sine) = (turn.dot(edge), turn.length() * scale);
+    // The larger of the two from the half-angle formula, which does not cancel there, the smaller from the product.
+    let larger = ((1.0 + cosine.abs()) / 2.0).sqrt();
+    let smaller = sine / (2.0 * larger);
+    let (half_sine, half_cosine) = if cosine > 0.0 { (smaller, larger) } else { (larger, smaller) };
     Some((mode, if sine_sign < 0.0 { -half_sine } else { half_sine }, half_cosine))
 }
 

@@ -41,18 +41,30 @@ impl<const E: usize> Node<E> {
     }
 
     pub(super) fn lane(&self, lane: usize) -> Lane<E> {
-        std::array::from_fn(|e| {
-            [std::array::from_fn(|c| self.lo[e][c][lane]), std::array::from_fn(|c| self.hi[e][c][lane])]
-        })
+        let mut boxes = [[[0.0; 3]; 2]; E];
+        for e in 0..E {
+            for c in 0..3 {
+                boxes[e][0][c] = self.lo[e][c][lane];
+                boxes[e][1][c] = self.hi[e][c][lane];
+            }
+        }
+        boxes
     }
 
     /// The boxes around all lanes.
     pub(super) fn union(&self) -> Lane<E> {
-        let min = |v: &[f32; WIDTH]| v[0].min(v[1]).min(v[2].min(v[3]));
-        let max = |v: &[f32; WIDTH]| v[0].max(v[1]).max(v[2].max(v[3]));
-        std::array::from_fn(|e| {
-            [std::array::from_fn(|c| min(&self.lo[e][c])), std::array::from_fn(|c| max(&self.hi[e][c]))]
-        })
+        let less = |a: f32, b: f32| if a < b { a } else { b };
+        let more = |a: f32, b: f32| if a > b { a } else { b };
+        let min = |v: &[f32; WIDTH]| less(less(v[0], v[1]), less(v[2], v[3]));
+        let max = |v: &[f32; WIDTH]| more(more(v[0], v[1]), more(v[2], v[3]));
+        let mut boxes = [[[0.0; 3]; 2]; E];
+        for e in 0..E {
+            for c in 0..3 {
+                boxes[e][0][c] = min(&self.lo[e][c]);
+                boxes[e][1][c] = max(&self.hi[e][c]);
+            }
+        }
+        boxes
     }
 
     /// Bit `j` is set unless some axis separates the given boxes from lane `j`, in the same order at all
@@ -97,13 +109,15 @@ fn zip(a: [u32; WIDTH], b: [u32; WIDTH], f: impl Fn(u32, u32) -> u32) -> [u32; W
 pub(super) fn round_out<const E: usize>(boxes: &[Aabb; E], origin: Vec3, thickness: f64) -> Lane<E> {
     let r = thickness as f32;
     let r = r + r.abs() * GROW;
-    std::array::from_fn(|e| {
+    let mut lane = [[[0.0; 3]; 2]; E];
+    for e in 0..E {
         let (lo, hi) = ((boxes[e].min - origin).to_array(), (boxes[e].max - origin).to_array());
-        [
-            std::array::from_fn(|c| down(down(narrow(lo[c])) - r)),
-            std::array::from_fn(|c| up(up(-narrow(-hi[c])) + r)),
-        ]
-    })
+        for c in 0..3 {
+            lane[e][0][c] = down(down(narrow(lo[c])) - r);
+            lane[e][1][c] = up(up(-narrow(-hi[c])) + r);
+        }
+    }
+    lane
 }
 
 /// More than the half unit in the last place lost by one rounding to f32 and one in f64.
@@ -112,11 +126,13 @@ const GROW: f32 = 2.0 * f32::EPSILON;
 const TINY: f32 = 1e-37;
 
 /// To single precision; finite numbers beyond its range must not become infinite upwards.
+#[inline(always)]
 fn narrow(x: f64) -> f32 {
     if x > f64::from(f32::MAX) && x < f64::INFINITY { f32::MAX } else { x as f32 }
 }
 
 /// Unbounded is the largest finite number, so that it does not meet empty boxes, which are infinite.
+#[inline(always)]
 fn down(x: f32) -> f32 {
     let y = x - (x.abs() * GROW + TINY);
     if x == f32::INFINITY {
@@ -128,6 +144,7 @@ fn down(x: f32) -> f32 {
     }
 }
 
+#[inline(always)]
 fn up(x: f32) -> f32 {
     -down(-x)
 }

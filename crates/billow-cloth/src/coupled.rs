@@ -82,7 +82,8 @@ impl Coupled {
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));
             // Contacts begin every collision step without impulses: a few passes tell how heavy a stack is.
-            for _ in 0..if k == 0 { config.contact.repulsion_passes.max(1) } else { 1 } {
+            let passes = if k == 0 { config.contact.repulsion_passes.max(1) } else { 1 };
+            for _ in 0..if pipeline.touches() { passes } else { 0 } {
                 stages.time("repulsion", || pipeline.hold((x, h), v));
                 stages.time("objects", || objects.respond_again(x, time + t, h, v));
             }
@@ -99,6 +100,11 @@ impl Coupled {
             objects.push_out(time + dt, x);
         });
         objects.active()
+    }
+
+    /// See [`ObjectContacts::make_room`].
+    pub(crate) fn make_room(&mut self, model: &Model, x: &[Vec3], t: f64) -> &[f64] {
+        self.objects.make_room(model, x, t)
     }
 
     /// Adds the objects that pushed each node last to `counts`.

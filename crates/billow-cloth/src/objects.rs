@@ -39,11 +39,34 @@ pub(crate) struct ObjectContacts {
     first: Vec<u32>,
     /// Time of sampling [s].
     time: f64,
+    /// Part of its thickness that each node has between objects that pinch it; empty if there are no two objects.
+    room: Vec<f64>,
 }
 
 const NONE: u32 = u32::MAX;
 
+/// Layers of cloth that must fit between two objects.
+const LAYERS: f64 = 8.0;
+
+/// The least part of its thickness that a pinched node keeps.
+const THINNEST: f64 = 0.05;
+
+/// Cosine of the angle between normals beyond which objects face each other.
+const OPPOSITE: f64 = -0.5;
+
 impl ObjectContacts {
+    /// Finds how thin each node must be to fit between objects that face each other at time `t`, with as many layers
+    /// above and below it as usual. Without that, layers would push each other into the objects that press them.
+    pub(crate) fn make_room(&mut self, model: &Model, x: &[Vec3], t: f64) -> &[f64] {
+        self.room.clear();
+        if model.solids.len() > 1 {
+            let boxes: Vec<Aabb> = model.solids.iter().map(|s| s.shape.bounds(t)).collect();
+            self.room.resize(x.len(), 1.0);
+            par::fill(&mut self.room, |i| room_at(model, &boxes, (i, x[i]), t));
+        }
+        &self.room
+    }
+
     /// Samples the objects at nodes that could reach them when moving for `dt` from time `t` about as fast as `v`.
     pub(crate) fn find(&mut self, model: &Model, x: &[Vec3], (t, dt): (f64, f64), v: &[Vec3]) {
         let boxes: Vec<Aabb> =
@@ -59,7 +82,8 @@ impl ObjectContacts {
                             let contact = ObjectContact {
                                 normal: sample.normal,
                                 velocity: sample.velocity,
-                                level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i],
+                                level: sample.normal.dot(x[i]) - sample.phi
+                                    + model.offsets[i] * self.room.get(i).copied().unwrap_or(1.0),
                                 friction: (model.frictions[i] * solid.friction).sqrt(),
                                 pushed: 0.0,
                                 held: Vec3::ZERO,
@@ -151,6 +175,24 @@ impl ObjectContacts {
     }
 }
 
+fn room_at(model: &Model, boxes: &[Aabb], (i, x): (usize, Vec3), t: f64) -> f64 {
+    let most = LAYERS * 2.0 * model.offsets[i];
+    let near = |k: usize| {
+        let sample = boxes[k].inflated(most).contains(x).then(|| model.solids[k].shape.sample(x, t))?;
+        (sample.phi < most).then_some(sample)
+    };
+    let mut part = 1.0f64;
+    for one in 0..boxes.len() {
+        let Some(first) = near(one) else { continue };
+        for second in (one + 1..boxes.len()).filter_map(near) {
+            if first.normal.dot(second.normal) < OPPOSITE {
+                part = part.min((first.phi + second.phi) / most);
+            }
+        }
+    }
+    part.max(THINNEST)
+}
+
 impl ObjectContact {
     /// The least normal velocity relative to the object with which `x` is outside after `h` [m/s].
     fn least(&self, x: Vec3, since: f64, h: f64) -> f64 {
@@ -168,5 +210,40 @@ impl ObjectContact {
         let held = if size > limit { wanted * (limit / size) } else { wanted };
         *v += self.normal * (pushed - self.pushed) + (held - self.held);
         (self.pushed, self.held) = (pushed, held);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_levelset::HalfSpace;
+    use std::sync::Arc;
+
+    #[test]
+    fn cloth_between_objects_that_face_each_other_is_as_thin_as_eight_layers_must_be() {
+        let solid = |z: f64, up: f64| crate::Solid {
+            name: "plate".into(),
+            shape: Arc::new(HalfSpace::new(Vec3::Z * z, Vec3::Z * up).unwrap()),
+            friction: 0.5,
+        };
+        let garment = crate::Garment {
+            name: "cloth".into(),
+            mesh: billow_geom::shapes::cloth_grid(1.0, 1.0, 4, 4).unwrap(),
+            start: None,
+            velocity: Vec3::ZERO,
+            material: crate::Material { thickness: 1e-3, ..Default::default() },
+            curved: false,
+            equal_masses: false,
+            layout: crate::Layout::Edges,
+            pins: Vec::new(),
+        };
+        for (room, part) in [(0.02, 1.0), (0.004, 0.5), (0.001, 0.125), (0.0, THINNEST)] {
+            let solids = vec![solid(-0.5 * room, 1.0), solid(0.5 * room, -1.0)];
+            let setup = crate::Setup { garments: vec![garment.clone()], solids, ..Default::default() };
+            let model = Model::new(setup).unwrap();
+            let mut objects = ObjectContacts::default();
+            let found = objects.make_room(&model, &model.rest, 0.0);
+            assert!(found.len() == 16 && found.iter().all(|f| (f - part).abs() < 1e-12), "{room}: {found:?}");
+        }
     }
 }

@@ -118,7 +118,8 @@ fn coupled_step(
     par::fill(v_mid, |i| if model.inverse_masses[i] > 0.0 { v_bar[i] + expected } else { v_bar[i] });
     let mut pipeline =
         Pipeline::new(&model.surface, Step { x: &state.x, dt, config: &config.contact }, contact);
-    stages.time("proximity", || pipeline.find(v_mid));
+    let room = stages.time("objects", || coupled.make_room(model, &state.x, state.time));
+    stages.time("proximity", || pipeline.find_within(v_mid, room));
 
     // Candidate positions and velocities, again while there are collisions to learn of.
     let x = &state.x;

@@ -1,9 +1,10 @@
 //! Collisions: pairs whose trajectories come too close.
 
+use crate::Contact;
 use crate::pair::Pair;
 use crate::search::{Fit, Search};
-use crate::Contact;
 use billow_geom::ccd::Hit;
+use billow_num::par;
 
 /// When more than one node in this many changed, everything is tested again instead of what is around each.
 const MANY: usize = 12;
@@ -33,16 +34,37 @@ pub(crate) struct Detected {
     pub(crate) tests: u64,
 }
 
-/// Tests all pairs with a node whose trajectory `changed` since the last test; all pairs if there was none.
-pub(crate) fn detect(search: &mut Search, fit: Fit<'_>, changed: Option<&[u32]>) -> Detected {
-    let (surface, path) = (fit.surface, fit.path);
+/// Which trajectories are to be tested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Which<'a> {
+    /// Those of pairs that are near if all nodes but the `strayed` go about where the boxes were fitted to.
+    Near { pairs: &'a [Pair], strayed: &'a [u32] },
+    /// All.
+    All,
+    /// Those with a node that changed since the last test.
+    Changed(&'a [u32]),
+}
+
+/// Tests trajectories.
+pub(crate) fn detect(search: &mut Search, fit: Fit<'_>, which: Which<'_>) -> Detected {
     let look = |part: &mut Detected, pair: Pair| part.look(fit, pair);
-    let found = match changed {
-        Some(changed) if changed.len() <= path.x0.len() / MANY => search.around(fit, changed, look),
+    let few = fit.path.x0.len() / MANY;
+    let found = match which {
+        Which::Near { pairs, strayed } if strayed.len() <= few => {
+            let mut found = search.around(fit, strayed, look);
+            found.append(&mut par::map(pairs.len().div_ceil(par::CHUNK), |k| {
+                let mut part = Detected::default();
+                let range = k * par::CHUNK..pairs.len().min((k + 1) * par::CHUNK);
+                pairs[range].iter().for_each(|pair| look(&mut part, *pair));
+                part
+            }));
+            found
+        }
+        Which::Changed(changed) if changed.len() <= few => search.around(fit, changed, look),
         _ => {
             search.fit(fit);
-            let mut found = search.vertex_faces(surface, look);
-            found.append(&mut search.edge_pairs(surface, look));
+            let mut found = search.vertex_faces(fit.surface, look);
+            found.append(&mut search.edge_pairs(fit.surface, look));
             found
         }
     };
@@ -73,5 +95,64 @@ impl Detected {
             let hit = pair.meet(&x0, &x1, separation);
             self.collisions.extend(hit.map(|hit| Collision { pair, hit }));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pair::Path;
+    use crate::touch::{self, MET};
+    use crate::{Body, Surface};
+    use billow_num::Vec3;
+    use billow_num::rng::Stream;
+
+    /// Three sheets of 11 × 11 nodes close above each other.
+    fn layers() -> (Surface, Vec<Vec3>) {
+        let (mut x, mut triangles) = (Vec::new(), Vec::new());
+        for layer in 0..3 {
+            let mesh = billow_geom::shapes::cloth_grid(1.0, 1.0, 11, 11).unwrap();
+            let first = x.len() as u32;
+            triangles.extend(mesh.triangles.iter().map(|t| t.map(|i| i + first)));
+            x.extend(mesh.positions.iter().map(|p| *p + Vec3::Z * (0.03 * f64::from(layer))));
+        }
+        let masses = vec![1.0; x.len()];
+        let body = Body {
+            rest: &x,
+            triangles: &triangles,
+            inverse_masses: &masses,
+            thickness: 0.01,
+            friction: 0.0,
+            dynamic: true,
+        };
+        (Surface::new(&[body]).unwrap(), x)
+    }
+
+    #[test]
+    fn what_is_near_or_around_strayed_nodes_is_all_that_can_collide() {
+        let (surface, x0) = layers();
+        let mut search = Search::new(&surface);
+        let mut collided = 0;
+        for k in 0..20 {
+            let mut draws = Stream::new(9, 0).at(k);
+            let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
+            let expected: Vec<Vec3> = x0.iter().map(|x| *x + vector(0.015)).collect();
+            let reach = 1e-3;
+            let leeway = 0.5 * (MET - reach) * 0.01;
+            let mut x1: Vec<Vec3> = expected.iter().map(|x| *x + vector(leeway / 1.8)).collect();
+            let strayed: Vec<u32> = (0..20).map(|i| 7 * i + 3).collect();
+            strayed.iter().for_each(|i| x1[*i as usize] += vector(0.1));
+            let (mut touches, mut near) = (Vec::new(), Vec::new());
+            let plan = Path { x0: &x0, x1: &expected };
+            touch::find(&mut search, &surface, (plan, &[]), (&mut touches, &mut near));
+            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach };
+            let some = detect(&mut search, fit, Which::Near { pairs: &near, strayed: &strayed });
+            let all = detect(&mut search, fit, Which::All);
+            let pairs = |found: &Detected| found.collisions.iter().map(|c| c.pair).collect::<Vec<_>>();
+            assert_eq!(pairs(&some), pairs(&all));
+            assert!(some.candidates < all.candidates + 20_000);
+            collided += all.collisions.len();
+        }
+        assert!(collided > 100, "{collided}");
     }
 }

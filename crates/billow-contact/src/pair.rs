@@ -163,3 +163,49 @@ fn less(a: f64, b: f64) -> f64 {
 fn more(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_num::rng::Stream;
+
+    #[test]
+    fn pairs_said_to_stay_beyond_a_distance_do_so_all_the_way() {
+        let mut rejected = [0; 2];
+        for k in 0..20_000 {
+            let mut draws = Stream::new(5, 0).at(k);
+            let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
+            let x0 = [0; 4].map(|_| vector(1.0));
+            let x1 = x0.map(|x| x + vector(0.7));
+            let limit = vector(0.3).x.abs();
+            for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+                let pair = Pair { kind, nodes: [0, 1, 2, 3] };
+                if pair.stay_beyond(&x0, &x1, limit) {
+                    rejected[usize::from(kind == Kind::EdgeEdge)] += 1;
+                    for t in 0..=20 {
+                        let at = std::array::from_fn(|i| x0[i].lerp(x1[i], f64::from(t) / 20.0));
+                        let distance = pair.nearest(&at).1;
+                        assert!(distance > limit, "{kind:?} {k} at {t}: {distance} {limit}");
+                    }
+                }
+            }
+        }
+        assert!(rejected.iter().all(|r| *r > 2000), "the test rejects something: {rejected:?}");
+    }
+
+    #[test]
+    fn elements_approach_no_farther_than_said() {
+        for k in 0..5000 {
+            let mut draws = Stream::new(6, 0).at(k);
+            let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
+            let x0 = [0; 4].map(|_| vector(1.0));
+            let x1 = x0.map(|x| x + vector(0.2));
+            for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+                let pair = Pair { kind, nodes: [0, 1, 2, 3] };
+                let (contact, before) = pair.nearest(&x0);
+                let after = pair.nearest(&x1).1;
+                assert!(before - after <= pair.approach(contact.normal, &x0, &x1) + 1e-12);
+            }
+        }
+    }
+}

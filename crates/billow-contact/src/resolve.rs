@@ -4,11 +4,11 @@
 //! straight trajectories of the step come nowhere closer than the separation, or [`Unresolved`] with the place where
 //! scripted nodes make that impossible. The guarantee is on the end positions `x + Δt v` as they are rounded.
 
-use crate::collision::{self, Collision};
-use crate::pair::Path;
+use crate::collision::{self, Collision, Which};
+use crate::pair::{Pair, Path};
 use crate::repulsion::Repulsions;
 use crate::search::{Fit, Search};
-use crate::touch::{self, Touch};
+use crate::touch::{self, MET, Touch};
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Report, Surface, Unresolved, slide};
 use billow_num::stages::Stages;
@@ -20,6 +20,10 @@ pub struct Workspace {
     search: Option<Search>,
     touches: Vec<Touch>,
     repulsions: Repulsions,
+    /// Pairs that are near if nodes go where the search expected them.
+    near: Vec<Pair>,
+    /// End positions the search expected.
+    expected: Vec<Vec3>,
     /// End positions the trajectories were last tested with.
     x1: Vec<Vec3>,
     zones: Zones,
@@ -66,6 +70,17 @@ pub fn resolve(
     Ok(pipeline.report)
 }
 
+/// What boxes enclose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fitted {
+    /// Another step.
+    Nothing,
+    /// Where nodes are expected to go, grown by the reach of contacts.
+    Contacts,
+    /// The trajectories tested last.
+    Trajectories,
+}
+
 /// The pipeline under way, for solvers that share its sweeps of repulsion with sub-steps of their own:
 /// [`Pipeline::find`], then any number of [`Pipeline::repel`], then [`Pipeline::collide`].
 pub struct Pipeline<'a> {
@@ -74,27 +89,39 @@ pub struct Pipeline<'a> {
     config: &'a Config,
     work: &'a mut Workspace,
     report: Report,
-    /// Whether trajectories have been tested in this step.
-    tested: bool,
+    /// What the boxes of this step were last fitted for.
+    fitted: Fitted,
 }
 
 impl<'a> Pipeline<'a> {
     /// The pipeline for one step.
     pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
-        Self { surface, step, config: step.config, work, report: Report::default(), tested: false }
+        Self { surface, step, config: step.config, work, report: Report::default(), fitted: Fitted::Nothing }
     }
 
     /// Finds the contacts, expecting every node to move about as fast as `v`.
     pub fn find(&mut self, v: &[Vec3]) {
+        self.find_within(v, &[]);
+    }
+
+    /// The same for nodes that have only a part of their thickness, 0 to 1; all of it if `room` is empty.
+    pub fn find_within(&mut self, v: &[Vec3], room: &[f64]) {
         let Step { x, dt, .. } = self.step;
-        let Workspace { search, touches, repulsions, x1, .. } = &mut *self.work;
+        let Workspace { search, touches, repulsions, near, expected, x1, .. } = &mut *self.work;
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         x1.resize(x.len(), Vec3::ZERO);
         par::fill(x1, |i| x[i] + v[i] * dt);
-        self.report.candidates += touch::find(search, self.surface, Path { x0: x, x1 }, touches);
+        self.report.candidates +=
+            touch::find(search, self.surface, (Path { x0: x, x1 }, room), (touches, near));
+        expected.clone_from(x1);
         self.report.contacts = touches.len() as u64;
         repulsions.prepare(touches, self.surface.inverse_masses());
-        self.tested = false;
+        self.fitted = Fitted::Contacts;
+    }
+
+    /// Whether there are contacts at all.
+    pub fn touches(&self) -> bool {
+        !self.work.touches.is_empty()
     }
 
     /// Begins a sub-step: impulses accumulate anew.
@@ -189,7 +216,7 @@ impl Pipeline<'_> {
     /// Tests the trajectories of those of the nodes whose velocities changed; the earliest collision first.
     fn detect(&mut self, moved: impl IntoIterator<Item = u32>, v: &[Vec3]) -> Vec<Collision> {
         let Step { x, dt, .. } = self.step;
-        let Workspace { search, x1, .. } = &mut *self.work;
+        let Workspace { search, near, expected, x1, .. } = &mut *self.work;
         x1.resize(x.len(), Vec3::NAN);
         let changed: Vec<u32> = moved
             .into_iter()
@@ -201,8 +228,20 @@ impl Pipeline<'_> {
             .collect();
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         let fit = Fit { surface: self.surface, path: Path { x0: x, x1 }, reach: self.config.separation };
-        let found = collision::detect(search, fit, self.tested.then_some(&*changed));
-        self.tested = true;
+        let found = if self.fitted == Fitted::Contacts {
+            // What is not near comes no nearer than the separation unless a node strays farther than this.
+            let leeway = 0.5 * (MET - self.config.separation) * (1.0 - 1e-6);
+            let strays = |i: &u32| {
+                let end = *i as usize;
+                x1[end].distance(expected[end]) > leeway * self.surface.thickness(*i)
+            };
+            let strayed: Vec<u32> = changed.into_iter().filter(strays).collect();
+            collision::detect(search, fit, Which::Near { pairs: near, strayed: &strayed })
+        } else {
+            let changed = (self.fitted == Fitted::Trajectories).then_some(&*changed);
+            collision::detect(search, fit, changed.map_or(Which::All, Which::Changed))
+        };
+        self.fitted = Fitted::Trajectories;
         self.report.candidates += found.candidates;
         self.report.tests += found.tests;
         found.collisions

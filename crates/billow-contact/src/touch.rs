@@ -6,7 +6,7 @@ use crate::{Contact, Surface};
 use billow_num::Vec3;
 
 /// Distance, in thicknesses, within which planned contacts are taken for met.
-const MET: f64 = 1.25;
+pub(crate) const MET: f64 = 1.25;
 
 /// Sine of the angle by which a surface must rise to count as nearer.
 const BESIDE: f64 = 1e-6;
@@ -25,26 +25,40 @@ pub(crate) struct Touch {
 #[derive(Debug, Default)]
 struct Found {
     touches: Vec<Touch>,
+    near: Vec<Pair>,
     candidates: u64,
 }
 
-/// Finds all contacts if nodes move along `path`; returns how many pairs were looked at.
-pub(crate) fn find(search: &mut Search, surface: &Surface, path: Path<'_>, touches: &mut Vec<Touch>) -> u64 {
+/// Finds all contacts if nodes move along `path` and have the given part of their thickness, all if `room` is empty. Every
+/// pair that may come within [`MET`] thicknesses is `near`. Returns how many pairs were looked at.
+pub(crate) fn find(
+    search: &mut Search,
+    surface: &Surface,
+    (path, room): (Path<'_>, &[f64]),
+    (touches, near): (&mut Vec<Touch>, &mut Vec<Pair>),
+) -> u64 {
     search.fit(Fit { surface, path, reach: MET });
-    let look = |part: &mut Found, pair: Pair| part.look(surface, path, pair);
+    let look = |part: &mut Found, pair: Pair| part.look(surface, path, room, pair);
     let mut found = search.vertex_faces(surface, look);
     found.append(&mut search.edge_pairs(surface, look));
     touches.clear();
-    found.iter_mut().for_each(|part| touches.append(&mut part.touches));
+    near.clear();
+    for part in &mut found {
+        touches.append(&mut part.touches);
+        near.append(&mut part.near);
+    }
     found.iter().map(|part| part.candidates).sum()
 }
 
 impl Found {
     #[inline(always)]
-    fn look(&mut self, surface: &Surface, path: Path<'_>, pair: Pair) {
+    fn look(&mut self, surface: &Surface, path: Path<'_>, room: &[f64], pair: Pair) {
         self.candidates += 1;
         let ((x0, x1), gap) = (path.of(&pair), pair.gap(surface));
         if !pair.stay_beyond(&x0, &x1, MET * gap) {
+            self.near.push(pair);
+            let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
+            let gap = gap * pair.nodes.iter().map(part).fold(1.0, f64::min);
             self.touches.extend(touch(surface, path, &pair, [x0, x1], gap));
         }
     }

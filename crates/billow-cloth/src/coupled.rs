@@ -13,11 +13,11 @@ use billow_contact::Pipeline;
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
-/// Sub-steps between two evaluations of air and objects.
-const REFRESH: u32 = 4;
+/// Sub-steps between two evaluations of the air.
+const REFRESH_AIR: u32 = 4;
 
-/// Sub-steps between two evaluations of bending modes.
-const REFRESH_MODES: u32 = 8;
+/// Sub-steps between two evaluations of objects and bending modes.
+const REFRESH: u32 = 8;
 
 /// The step to be marched through.
 #[derive(Clone, Copy)]
@@ -63,12 +63,13 @@ impl Coupled {
         moved.resize(x.len(), Vec3::ZERO);
         for k in 0..steps {
             let t = h * f64::from(k);
+            if k % REFRESH_AIR == 0 {
+                let ahead = h * f64::from(REFRESH_AIR.min(steps - k));
+                stages.time("air", || external(model, config, (x, v), ahead, faces, outer));
+            }
             if k % REFRESH == 0 {
                 let ahead = h * f64::from(REFRESH.min(steps - k));
-                stages.time("air", || external(model, config, (x, v), ahead, faces, outer));
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
-            }
-            if k % REFRESH_MODES == 0 {
                 stages.time("linearise", || {
                     hinges.linearise(model, x);
                     par::fill(moved, |_| Vec3::ZERO);

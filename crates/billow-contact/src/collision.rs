@@ -150,7 +150,6 @@ mod tests {
             let all = detect(&mut search, fit, Which::All);
             let pairs = |found: &Detected| found.collisions.iter().map(|c| c.pair).collect::<Vec<_>>();
             assert_eq!(pairs(&some), pairs(&all));
-            assert!(some.candidates < all.candidates + 20_000);
             collided += all.collisions.len();
         }
         assert!(collided > 100, "{collided}");

@@ -118,8 +118,9 @@ impl Search {
         look: impl Fn(&mut T, Pair) + Sync,
     ) -> Vec<T> {
         let (surface, topology) = (fit.surface, fit.surface.topology());
-        let edges = unique(nodes.iter().flat_map(|&i| topology.vertex_edges(i).to_vec()).collect());
-        let triangles = unique(nodes.iter().flat_map(|&i| topology.vertex_triangles(i).to_vec()).collect());
+        let edges = unique(nodes.iter().flat_map(|&i| topology.vertex_edges(i).iter().copied()).collect());
+        let triangles =
+            unique(nodes.iter().flat_map(|&i| topology.vertex_triangles(i).iter().copied()).collect());
         self.points.refit_some(nodes.iter().copied(), |i| fit.leaf([i as u32]));
         self.edges.refit_some(edges.iter().copied(), |e| fit.leaf(topology.edges()[e]));
         self.triangles.refit_some(triangles.iter().copied(), |t| fit.leaf(topology.triangles()[t]));

@@ -80,16 +80,14 @@ fn slides(support: Support, layers: u32, degrees: f64, steps: &[u32]) -> Vec<f64
         .collect()
 }
 
+/// What blocks of cloth lie on, and of how many layers they are.
+const BLOCKS: [(Support, u32); 5] =
+    [(Support::Solid, 1), (Support::Solid, 3), (Support::Mesh, 1), (Support::Mesh, 3), (Support::Sheet, 1)];
+
 #[test]
 fn below_the_friction_angle_a_block_of_cloth_creeps_less_than_a_tenth_of_a_millimetre_a_second() {
     // atan 0.5 is 26.57°.
-    for (support, layers) in [
-        (Support::Solid, 1),
-        (Support::Solid, 3),
-        (Support::Mesh, 1),
-        (Support::Mesh, 3),
-        (Support::Sheet, 1),
-    ] {
+    for (support, layers) in BLOCKS {
         for degrees in if layers == 1 { [20.0, 26.0] } else { [20.0, 23.0] } {
             let moved = slides(support, layers, degrees, &[1920])[0];
             println!("{support:?}, {layers} layers at {degrees}°: {:.2e} m/s over 10 s", moved / 10.0);
@@ -103,13 +101,7 @@ fn below_the_friction_angle_a_block_of_cloth_creeps_less_than_a_tenth_of_a_milli
 
 #[test]
 fn above_the_friction_angle_it_slides_as_coulomb_says_on_bodies_meshes_and_sheets() {
-    for (support, layers) in [
-        (Support::Solid, 1),
-        (Support::Solid, 3),
-        (Support::Mesh, 1),
-        (Support::Mesh, 3),
-        (Support::Sheet, 1),
-    ] {
+    for (support, layers) in BLOCKS {
         // Nearer to the friction angle theory is a small difference of large numbers, and stacks show it.
         for degrees in if layers == 1 { [28.0f64, 35.0] } else { [33.0, 38.0] } {
             let (s, c) = degrees.to_radians().sin_cos();

@@ -55,7 +55,7 @@ const DRAPED: &str = r#"
     audit = true
 "#;
 
-fn run_frames(text: &str) -> (tempfile::TempDir, Vec<Frame>) {
+pub(crate) fn run_frames(text: &str) -> (tempfile::TempDir, Vec<Frame>) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("run");
     run_in(&scene(text), &out, 2).unwrap_or_else(|e| panic!("{e}"));
@@ -63,7 +63,7 @@ fn run_frames(text: &str) -> (tempfile::TempDir, Vec<Frame>) {
     (dir, all)
 }
 
-fn positions<'a>(frame: &'a Frame, name: &str) -> &'a [Vec3] {
+pub(crate) fn positions<'a>(frame: &'a Frame, name: &str) -> &'a [Vec3] {
     frame.object(name).unwrap().shape.positions()
 }
 

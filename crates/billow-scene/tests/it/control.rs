@@ -1,7 +1,8 @@
 //! Cloth that begins crossed, has no way out, or meets bodies that deform and bodies without thickness.
 
+use crate::cloth::{positions, run_frames};
 use crate::support::{assert_same_frames, frames, resume_in, run_in, scene};
-use billow_io::{Frame, Values};
+use billow_io::Values;
 use billow_num::Vec3;
 use billow_scene::Loader;
 use billow_scene::check::check_run;
@@ -65,10 +66,6 @@ fn cloth_that_begins_crossed_is_refused_with_the_pairs_or_left_alone_until_it_pa
     run_in(&short, &cut, 2).unwrap();
     resume_in(&cut, Some(20), 1).unwrap();
     assert_same_frames(&whole, &cut);
-}
-
-fn positions<'a>(frame: &'a Frame, name: &str) -> &'a [Vec3] {
-    frame.object(name).unwrap().shape.positions()
 }
 
 #[test]
@@ -142,11 +139,9 @@ fn bodies_that_deform_carry_cloth_and_never_cut_it() {
         [cloth_solver]
         audit = true
     "#;
-    let dir = tempfile::tempdir().unwrap();
-    run_in(&scene(text), dir.path(), 2).unwrap_or_else(|e| panic!("{e}"));
-    let verdict = check_run(dir.path(), 2, &Silent).unwrap();
+    let (dir, all) = run_frames(text);
+    let verdict = check_run(&dir.path().join("run"), 2, &Silent).unwrap();
     assert!(verdict.passed() && verdict.crossings == 0, "{verdict:#?}");
-    let all = frames(dir.path());
     // The body deforms in the frames as the scene says, and lifts the sheet that lies on it.
     let top = |frame: usize| positions(&all[frame], "heart").iter().map(|x| x.z).fold(0.0, f64::max);
     for (frame, factor) in [(5, 1.0 + 5.0 / 9.6), (19, 1.0 + 0.2 / 9.6)] {
@@ -196,9 +191,7 @@ fn cloth_sticks_to_a_surface_that_shears_away_under_it() {
         [air]
         density = 0
     "#;
-    let dir = tempfile::tempdir().unwrap();
-    run_in(&scene(text), dir.path(), 2).unwrap_or_else(|e| panic!("{e}"));
-    let all = frames(dir.path());
+    let (_dir, all) = run_frames(text);
     let (before, after) = (positions(&all[6], "sheet"), positions(&all[12], "sheet"));
     for (a, b) in before.iter().zip(after) {
         // Six frames at the speed of the plate.
@@ -242,12 +235,11 @@ fn a_needle_a_blade_and_a_table_leg_hold_cloth_without_piercing_it() {
         [cloth_solver]
         audit = true
     "#;
-    let dir = tempfile::tempdir().unwrap();
-    run_in(&scene(text), dir.path(), 2).unwrap_or_else(|e| panic!("{e}"));
-    let verdict = check_run(dir.path(), 2, &Silent).unwrap();
+    let (dir, all) = run_frames(text);
+    let verdict = check_run(&dir.path().join("run"), 2, &Silent).unwrap();
     assert!(verdict.crossings == 0 && verdict.bad_frames.is_empty(), "{verdict:#?}");
     // Held up by what stands below it while its corners hang.
-    let last = &frames(dir.path())[16];
+    let last = &all[16];
     let (highest, lowest) = (last.stats["sheet.highest"], last.stats["sheet.lowest"]);
     assert!(highest > -0.04 && lowest < -0.15, "{lowest} … {highest}");
     // Friction keeps it from sliding off.

@@ -8,7 +8,7 @@ use crate::collision::{self, Collision, Which};
 use crate::pair::{Pair, Path};
 use crate::repulsion::Repulsions;
 use crate::search::{Fit, Search};
-use crate::touch::{self, MET, Touch};
+use crate::touch::{self, Touch};
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Report, Surface, Unresolved, slide};
 use billow_num::stages::Stages;
@@ -229,13 +229,7 @@ impl Pipeline<'_> {
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         let fit = Fit { surface: self.surface, path: Path { x0: x, x1 }, reach: self.config.separation };
         let found = if self.fitted == Fitted::Contacts {
-            // What is not near comes no nearer than the separation unless a node strays farther than this.
-            let leeway = 0.5 * (MET - self.config.separation) * (1.0 - 1e-6);
-            let strays = |i: &u32| {
-                let end = *i as usize;
-                x1[end].distance(expected[end]) > leeway * self.surface.thickness(*i)
-            };
-            let strayed: Vec<u32> = changed.into_iter().filter(strays).collect();
+            let strayed = collision::strayed(fit, expected, changed);
             collision::detect(search, fit, Which::Near { pairs: near, strayed: &strayed })
         } else {
             let changed = (self.fitted == Fitted::Trajectories).then_some(&*changed);

@@ -7,9 +7,6 @@ use crate::touch::MET;
 use billow_geom::ccd::Hit;
 use billow_num::{Vec3, par};
 
-/// When more than one node in this many changed, everything is tested again instead of what is around each.
-const MANY: usize = 12;
-
 /// A pair that would meet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collision {
@@ -38,46 +35,46 @@ pub(crate) struct Detected {
 /// Which trajectories are to be tested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
-    /// Those of pairs that are near if all nodes but the `strayed` go about where the boxes were fitted to.
-    Near { pairs: &'a [Pair], strayed: &'a [u32] },
     /// All.
     All,
-    /// Those with a node that changed since the last test.
-    Changed(&'a [u32]),
+    /// Those of the given pairs and of all pairs that have any of the nodes.
+    These { pairs: &'a [Pair], around: &'a [u32] },
 }
 
-/// Those of the `changed` nodes that end so far from where the search for contacts `expected` them that they may meet more
-/// than what it found near: everything else was at least [`MET`] thicknesses away, half of that for each side.
-pub(crate) fn strayed(fit: Fit<'_>, expected: &[Vec3], mut changed: Vec<u32>) -> Vec<u32> {
+/// The nodes that end so far from where the search for contacts `expected` them that they may meet more than what it found
+/// near: everything else was at least [`MET`] thicknesses away, half of that for each side.
+pub(crate) fn strayed(fit: Fit<'_>, expected: &[Vec3]) -> Vec<u32> {
     const MARGIN: f64 = 1.0 - 1e-6;
     let leeway = 0.5 * (MET - fit.reach) * MARGIN;
-    changed.retain(|i| {
-        let k = *i as usize;
-        fit.path.x1[k].distance(expected[k]) > leeway * fit.surface.thickness(*i)
-    });
-    changed
+    let as_expected = |i: u32| {
+        let (end, expected) = (fit.path.x1[i as usize], expected[i as usize]);
+        let leeway = leeway * fit.surface.thickness(i);
+        end.distance_squared(expected) <= leeway * leeway
+    };
+    par::gather(expected.len(), par::CHUNK, |range, list| {
+        list.extend(range.map(|i| i as u32).filter(|i| !as_expected(*i)));
+    })
 }
 
-/// Tests trajectories.
+/// Tests trajectories; boxes are fitted to them.
 pub(crate) fn detect(search: &mut Search, fit: Fit<'_>, which: Which<'_>) -> Detected {
     let look = |part: &mut Detected, pair: Pair| part.look(fit, pair);
-    let few = fit.path.x0.len() / MANY;
     let found = match which {
-        Which::Near { pairs, strayed } if strayed.len() <= few => {
-            let mut found = search.around(fit, strayed, look);
+        Which::All => search.all(fit.surface, look),
+        Which::These { pairs, around } => {
+            let mut found = search.around(fit.surface, around, look);
+            // What is around them was looked at already.
+            let mut done = vec![false; if pairs.is_empty() { 0 } else { fit.path.x0.len() }];
+            if !pairs.is_empty() {
+                around.iter().for_each(|i| done[*i as usize] = true);
+            }
+            let new = |pair: &&Pair| !pair.nodes.iter().any(|i| done[*i as usize]);
             found.append(&mut par::map(pairs.len().div_ceil(par::CHUNK), |k| {
                 let mut part = Detected::default();
                 let range = k * par::CHUNK..pairs.len().min((k + 1) * par::CHUNK);
-                pairs[range].iter().for_each(|pair| look(&mut part, *pair));
+                pairs[range].iter().filter(new).for_each(|pair| look(&mut part, *pair));
                 part
             }));
-            found
-        }
-        Which::Changed(changed) if changed.len() <= few => search.around(fit, changed, look),
-        _ => {
-            search.fit(fit);
-            let mut found = search.vertex_faces(fit.surface, look);
-            found.append(&mut search.edge_pairs(fit.surface, look));
             found
         }
     };
@@ -159,9 +156,11 @@ mod tests {
             let plan = Path { x0: &x0, x1: &expected };
             touch::find(&mut search, &surface, (plan, &[]), (&mut touches, &mut near));
             let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: 1e-3 };
-            let strayed = strayed(fit, &expected, (0..x0.len() as u32).collect());
+            let strayed = strayed(fit, &expected);
             assert!((5..30).contains(&strayed.len()), "{}", strayed.len());
-            let some = detect(&mut search, fit, Which::Near { pairs: &near, strayed: &strayed });
+            search.refit(fit, &strayed);
+            let some = detect(&mut search, fit, Which::These { pairs: &near, around: &strayed });
+            search.fit(fit);
             let all = detect(&mut search, fit, Which::All);
             let pairs = |found: &Detected| found.collisions.iter().map(|c| c.pair).collect::<Vec<_>>();
             assert_eq!(pairs(&some), pairs(&all));

@@ -13,12 +13,15 @@
 
 mod collision;
 mod config;
+mod facets;
+mod fans;
 mod impulse;
 mod pair;
 mod report;
 mod repulsion;
 mod resolve;
 mod search;
+mod slabs;
 mod surface;
 mod touch;
 mod zones;

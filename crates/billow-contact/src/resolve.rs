@@ -70,6 +70,9 @@ pub fn resolve(
     Ok(pipeline.report)
 }
 
+/// If no more than one node in this many changed, what is around them is tested again and nothing else.
+const FEW: usize = 64;
+
 /// What boxes enclose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fitted {
@@ -228,12 +231,27 @@ impl Pipeline<'_> {
             .collect();
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         let fit = Fit { surface: self.surface, path: Path { x0: x, x1 }, reach: self.config.separation };
-        let found = if self.fitted == Fitted::Contacts {
-            let strayed = collision::strayed(fit, expected, changed);
-            collision::detect(search, fit, Which::Near { pairs: near, strayed: &strayed })
-        } else {
-            let changed = (self.fitted == Fitted::Trajectories).then_some(&*changed);
-            collision::detect(search, fit, changed.map_or(Which::All, Which::Changed))
+        let found = match self.fitted {
+            Fitted::Nothing => {
+                search.fit(fit);
+                collision::detect(search, fit, Which::All)
+            }
+            Fitted::Contacts => {
+                let strayed = collision::strayed(fit, expected);
+                search.refit(fit, &strayed);
+                collision::detect(search, fit, Which::These { pairs: near, around: &strayed })
+            }
+            Fitted::Trajectories => {
+                search.refit(fit, &changed);
+                let few = Which::These { pairs: &[], around: &changed };
+                if changed.len() <= x.len() / FEW {
+                    collision::detect(search, fit, few)
+                } else {
+                    let strayed = collision::strayed(fit, expected);
+                    let many = Which::These { pairs: near, around: &strayed };
+                    collision::detect(search, fit, if changed.len() < strayed.len() { few } else { many })
+                }
+            }
         };
         self.fitted = Fitted::Trajectories;
         self.report.candidates += found.candidates;

@@ -1,23 +1,41 @@
 //! Which elements may be near each other during the step ([Bri03] 2.4).
 //!
-//! Hierarchies of boxes, shaped once, are fitted to where elements start and end. Every pair whose boxes overlap is shown
-//! to whoever asked, in parallel, in an order that the trees alone decide.
+//! A hierarchy of boxes over the triangles, shaped once, is fitted to where they start and end. Triangles whose boxes
+//! overlap are held against each other's slabs, and pairs of elements that those do not keep apart are shown to whoever
+//! asked, in parallel, in an order that the tree alone decides.
 
 use crate::Surface;
+use crate::facets::{Facet, facets};
+use crate::fans;
 use crate::pair::{Pair, Path};
+use crate::slabs::{Corner, Slabs};
 use billow_geom::Aabb;
-use billow_geom::bvh::{Bvh, PairTasks};
+use billow_geom::bvh::{Bvh, Marks, PairTasks};
 use billow_num::{Vec3, par};
 
-/// Elements that are searched around on one thread.
-const AROUND: usize = 64;
+/// Facets that are fitted on one thread.
+const CHUNK: usize = 512;
 
-/// The hierarchies of points, edges and triangles.
+/// If more than one node in this many changed, everything is fitted again.
+const MANY: usize = 16;
+
+/// The hierarchy of triangles.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
-    points: Bvh<2>,
-    edges: Bvh<2>,
-    triangles: Bvh<2>,
+    /// In the order of the tree, so that what is near is near in memory too.
+    facets: Vec<Facet>,
+    /// Where each triangle is in that order.
+    place: Vec<u32>,
+    /// Where each point without triangles is in that order, ascending by point.
+    loose: Vec<(u32, u32)>,
+    tree: Bvh<2>,
+    /// Per facet.
+    slabs: Vec<Slabs>,
+    /// Per vertex.
+    corners: Vec<Corner>,
+    /// Per vertex, whether elements around it keep away from each other anyway.
+    open: Vec<bool>,
+    marks: Marks,
     tasks: PairTasks,
 }
 
@@ -31,139 +49,179 @@ pub(crate) struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Boxes of some nodes at both ends of the step and what to grow them by.
-    fn leaf<const N: usize>(&self, nodes: [u32; N]) -> ([Aabb; 2], f64) {
-        let around = |x: &[Vec3]| nodes.iter().fold(Aabb::EMPTY, |b, &i| b.with(x[i as usize]));
-        ([around(self.path.x0), around(self.path.x1)], 0.5 * self.reach * self.surface.thickness(nodes[0]))
+    /// Distance that an element of the vertex's body keeps around itself [m].
+    fn around(&self, vertex: u32) -> f64 {
+        0.5 * self.reach * self.surface.thickness(vertex)
     }
 
-    fn grown<const N: usize>(&self, nodes: [u32; N]) -> [Aabb; 2] {
-        let (boxes, by) = self.leaf(nodes);
-        boxes.map(|b| b.inflated(by))
+    /// Boxes of a facet at both ends of the step and what to grow them by.
+    fn leaf(&self, facet: &Facet) -> ([Aabb; 2], f64) {
+        let around = |x: &[Vec3]| {
+            let [a, b, c] = facet.nodes.map(|i| x[i as usize]);
+            Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
+        };
+        ([around(self.path.x0), around(self.path.x1)], self.around(facet.nodes[0]))
+    }
+
+    fn corner(&self, origin: Vec3, i: usize) -> Corner {
+        let [x0, x1] = [self.path.x0[i] - origin, self.path.x1[i] - origin].map(|x| x.to_array());
+        Corner::new(x0, x1, self.around(i as u32))
     }
 }
 
 impl Search {
-    /// Shapes the trees by the rest pose, so that they are the same whenever they are made.
+    /// Shapes the tree by the rest pose, so that it is the same whenever it is made.
     pub(crate) fn new(surface: &Surface) -> Self {
-        let (topology, x) = (surface.topology(), surface.rest());
-        let centre =
-            |corners: &[u32]| corners.iter().map(|&i| x[i as usize]).sum::<Vec3>() / corners.len() as f64;
-        let edges = par::map(topology.edge_count(), |e| centre(&topology.edges()[e]));
-        let triangles = par::map(topology.triangle_count(), |t| centre(&topology.triangles()[t]));
+        let by_number = facets(surface);
+        let centres = par::map(by_number.len(), |k| {
+            let [a, b, c] = by_number[k].nodes.map(|i| surface.rest()[i as usize]);
+            (a + b + c) / 3.0
+        });
+        let order: Vec<u32> = Bvh::<2>::from_centres(&centres).order().collect();
+        let facets: Vec<Facet> = order.iter().map(|k| by_number[*k as usize]).collect();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, k)| place[*k as usize] = at as u32);
+        let triangles = surface.topology().triangle_count();
+        let loose = place[triangles..].iter().map(|at| (facets[*at as usize].nodes[0], *at)).collect();
+        let centres: Vec<Vec3> = order.iter().map(|k| centres[*k as usize]).collect();
         Self {
-            points: Bvh::from_centres(x),
-            edges: Bvh::from_centres(&edges),
-            triangles: Bvh::from_centres(&triangles),
+            tree: Bvh::from_centres(&centres),
+            slabs: vec![Slabs::NONE; facets.len()],
+            corners: Vec::new(),
+            open: Vec::new(),
+            facets,
+            place,
+            loose,
+            marks: Marks::default(),
             tasks: PairTasks::default(),
         }
     }
 
-    /// Fits all boxes.
+    /// Fits everything.
     pub(crate) fn fit(&mut self, fit: Fit<'_>) {
-        let topology = fit.surface.topology();
+        let Self { facets, tree, slabs, corners, open, .. } = self;
         let bounds = Aabb::of_points(fit.path.x0);
         let origin = if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() };
-        self.points.refit(origin, |i| fit.leaf([i as u32]));
-        self.edges.refit(origin, |e| fit.leaf(topology.edges()[e]));
-        self.triangles.refit(origin, |t| fit.leaf(topology.triangles()[t]));
+        tree.refit(origin, |k| fit.leaf(&facets[k]));
+        corners.resize(fit.path.x0.len(), Corner::ANYWHERE);
+        par::fill(corners, |i| fit.corner(origin, i));
+        open.resize(corners.len(), false);
+        par::fill(open, |i| fans::open(fit, i as u32));
+        par::chunks_mut(slabs, CHUNK, |first, slabs| {
+            for (facet, slabs) in facets[first..].iter().zip(slabs).filter(|(facet, _)| facet.face) {
+                *slabs = Slabs::new(facet.nodes.map(|i| &corners[i as usize]));
+            }
+        });
     }
 
-    /// Shows all points and triangles whose boxes overlap.
-    pub(crate) fn vertex_faces<T: Default + Send>(
+    /// Fits what is around the `stale` nodes, whose ends changed; all others must end within what was fitted before.
+    pub(crate) fn refit(&mut self, fit: Fit<'_>, stale: &[u32]) {
+        if stale.len() > fit.path.x0.len() / MANY {
+            return self.fit(fit);
+        }
+        let around = self.facets_of(fit.surface, stale);
+        let Self { facets, tree, slabs, corners, open, .. } = self;
+        let origin = tree.origin();
+        for i in stale {
+            corners[*i as usize] = fit.corner(origin, *i as usize);
+            open[*i as usize] = fans::open(fit, *i);
+            for j in fit.surface.topology().vertex_vertices(*i) {
+                open[*j as usize] = fans::open(fit, *j);
+            }
+        }
+        for k in around.iter().map(|k| *k as usize).filter(|k| facets[*k].face) {
+            slabs[k].fit(facets[k].nodes.map(|i| &corners[i as usize]));
+        }
+        tree.refit_some(around, |k| fit.leaf(&facets[k]));
+    }
+
+    /// Shows all pairs of elements that are not kept apart by boxes or slabs.
+    pub(crate) fn all<T: Default + Send>(
         &mut self,
         surface: &Surface,
         look: impl Fn(&mut T, Pair) + Sync,
     ) -> Vec<T> {
-        let Self { points, triangles, tasks, .. } = self;
-        let topology = surface.topology();
-        points.split_pairs(triangles, tasks);
+        self.tree.split_self(&mut self.tasks);
+        let Self { tree, tasks, .. } = &*self;
         par::map(tasks.tasks().len(), |k| {
             let mut part = T::default();
-            points.run_pairs(triangles, tasks, tasks.tasks()[k], |p, t| {
-                if let Some(pair) = Pair::vertex_face(surface, p, topology.triangles()[t as usize]) {
-                    look(&mut part, pair);
-                }
-            });
+            let mut look = |pair| look(&mut part, pair);
+            tree.run_self(tasks, tasks.tasks()[k], |a, b| self.compare(surface, a, b, &mut look));
             part
         })
     }
 
-    /// Shows all edges whose boxes overlap.
-    pub(crate) fn edge_pairs<T: Default + Send>(
-        &mut self,
-        surface: &Surface,
-        look: impl Fn(&mut T, Pair) + Sync,
-    ) -> Vec<T> {
-        let Self { edges, tasks, .. } = self;
-        let ends = surface.topology().edges();
-        edges.split_self(tasks);
-        par::map(tasks.tasks().len(), |k| {
-            let mut part = T::default();
-            edges.run_self(tasks, tasks.tasks()[k], |a, b| {
-                let (a, b) = (a.min(b) as usize, a.max(b) as usize);
-                if let Some(pair) = Pair::edge_edge(surface, ends[a], ends[b]) {
-                    look(&mut part, pair);
-                }
-            });
-            part
-        })
-    }
-
-    /// Fits the boxes around the given nodes, whose ends changed, and shows what overlaps them; some pairs twice.
+    /// The same for all pairs that have any of the nodes, and some others.
     pub(crate) fn around<T: Default + Send>(
         &mut self,
-        fit: Fit<'_>,
+        surface: &Surface,
         nodes: &[u32],
         look: impl Fn(&mut T, Pair) + Sync,
     ) -> Vec<T> {
-        let (surface, topology) = (fit.surface, fit.surface.topology());
-        let edges = unique(nodes.iter().flat_map(|&i| topology.vertex_edges(i).iter().copied()).collect());
-        let triangles =
-            unique(nodes.iter().flat_map(|&i| topology.vertex_triangles(i).iter().copied()).collect());
-        self.points.refit_some(nodes.iter().copied(), |i| fit.leaf([i as u32]));
-        self.edges.refit_some(edges.iter().copied(), |e| fit.leaf(topology.edges()[e]));
-        self.triangles.refit_some(triangles.iter().copied(), |t| fit.leaf(topology.triangles()[t]));
-        let this = &*self;
-        let mut found = in_parts(nodes, |p, part: &mut T| {
-            this.triangles.overlapping(&fit.grown([p]), |t| {
-                if let Some(pair) = Pair::vertex_face(surface, p, topology.triangles()[t as usize]) {
-                    look(part, pair);
-                }
+        let around = self.facets_of(surface, nodes);
+        self.tree.mark(around, &mut self.marks);
+        self.tree.split_marked(&self.marks, &mut self.tasks);
+        let Self { tree, tasks, marks, .. } = &*self;
+        par::map(tasks.tasks().len(), |k| {
+            let mut part = T::default();
+            let mut look = |pair| look(&mut part, pair);
+            tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| {
+                self.compare(surface, a, b, &mut look);
             });
-        });
-        found.append(&mut in_parts(&triangles, |t, part: &mut T| {
-            let corners = topology.triangles()[t as usize];
-            this.points.overlapping(&fit.grown(corners), |p| {
-                if let Some(pair) = Pair::vertex_face(surface, p, corners) {
-                    look(part, pair);
-                }
-            });
-        }));
-        found.append(&mut in_parts(&edges, |e, part: &mut T| {
-            let ends = |e: u32| topology.edges()[e as usize];
-            this.edges.overlapping(&fit.grown(ends(e)), |o| {
-                if let Some(pair) = Pair::edge_edge(surface, ends(e.min(o)), ends(e.max(o))) {
-                    look(part, pair);
-                }
-            });
-        }));
-        found
+            part
+        })
+    }
+
+    /// Shows the elements for which two facets speak, except what slabs keep apart.
+    #[inline(always)]
+    fn compare(&self, surface: &Surface, a: u32, b: u32, look: &mut impl FnMut(Pair)) {
+        let ends = surface.topology().edges();
+        let (a, b) = (a as usize, b as usize);
+        let (facet_a, facet_b) = (&self.facets[a], &self.facets[b]);
+        let open = |i: &u32| facet_b.nodes.contains(i) && self.open[*i as usize];
+        if !(facet_a.dynamic || facet_b.dynamic) || facet_a.nodes.iter().any(open) {
+            return;
+        }
+        let [corners_a, corners_b] =
+            [facet_a, facet_b].map(|facet| facet.nodes.map(|i| &self.corners[i as usize]));
+        let seen_b = self.slabs[a].see(corners_b);
+        if seen_b.apart() {
+            return;
+        }
+        let seen_a = self.slabs[b].see(corners_a);
+        if seen_a.apart() {
+            return;
+        }
+        for (one, seen, other) in [(facet_a, &seen_a, facet_b), (facet_b, &seen_b, facet_a)] {
+            for k in bits(one.points).filter(|k| other.face && !seen.point_apart(*k)) {
+                Pair::vertex_face(surface, one.nodes[k], other.nodes).into_iter().for_each(&mut *look);
+            }
+        }
+        for i in bits(facet_a.sides).filter(|i| !seen_a.side_apart(*i)) {
+            for j in bits(facet_b.sides).filter(|j| !seen_b.side_apart(*j)) {
+                let (e, f) = (facet_a.edges[i], facet_b.edges[j]);
+                let (e, f) = (ends[e.min(f) as usize], ends[e.max(f) as usize]);
+                Pair::edge_edge(surface, e, f).into_iter().for_each(&mut *look);
+            }
+        }
+    }
+
+    /// The facets that have any of the nodes, ascending.
+    fn facets_of(&self, surface: &Surface, nodes: &[u32]) -> Vec<u32> {
+        let triangles = nodes.iter().flat_map(|i| surface.topology().vertex_triangles(*i));
+        let mut list: Vec<u32> = triangles.map(|t| self.place[*t as usize]).collect();
+        if !self.loose.is_empty() {
+            let at = |i: &u32| self.loose.binary_search_by_key(i, |loose| loose.0).ok();
+            list.extend(nodes.iter().filter_map(at).map(|k| self.loose[k].1));
+        }
+        list.sort_unstable();
+        list.dedup();
+        list
     }
 }
 
-/// Calls `look` for every element of a list, a few on each thread.
-fn in_parts<T: Default + Send>(list: &[u32], look: impl Fn(u32, &mut T) + Sync) -> Vec<T> {
-    par::map(list.len().div_ceil(AROUND), |k| {
-        let mut part = T::default();
-        let range = k * AROUND..list.len().min((k + 1) * AROUND);
-        list[range].iter().for_each(|element| look(*element, &mut part));
-        part
-    })
-}
-
-fn unique(mut list: Vec<u32>) -> Vec<u32> {
-    list.sort_unstable();
-    list.dedup();
-    list
+/// The numbers of the bits that are set.
+#[inline(always)]
+fn bits(mask: u8) -> impl Iterator<Item = usize> {
+    (0..3).filter(move |k| mask >> k & 1 == 1)
 }

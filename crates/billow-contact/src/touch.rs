@@ -1,6 +1,6 @@
 //! Contacts: pairs within the thickness at the start of the step, or planned to come that close.
 
-use crate::pair::{Kind, Pair, Path};
+use crate::pair::{Between, Kind, Pair, Path};
 use crate::search::{Fit, Search};
 use crate::{Contact, Surface};
 use billow_num::Vec3;
@@ -24,7 +24,8 @@ pub(crate) struct Touch {
 /// What one part of the search found.
 #[derive(Debug, Default)]
 struct Found {
-    touches: Vec<Touch>,
+    /// By kind of pair.
+    touches: [Vec<Touch>; 2],
     near: Vec<Pair>,
     candidates: u64,
 }
@@ -39,14 +40,14 @@ pub(crate) fn find(
 ) -> u64 {
     search.fit(Fit { surface, path, reach: MET });
     let look = |part: &mut Found, pair: Pair| part.look(surface, path, room, pair);
-    let mut found = search.vertex_faces(surface, look);
-    found.append(&mut search.edge_pairs(surface, look));
+    let mut found = search.all(surface, look);
     touches.clear();
     near.clear();
-    for part in &mut found {
-        touches.append(&mut part.touches);
-        near.append(&mut part.near);
+    // Points and faces first: edges then find surfaces already held off where they are flat.
+    for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+        found.iter_mut().for_each(|part| touches.append(&mut part.touches[kind as usize]));
     }
+    found.iter_mut().for_each(|part| near.append(&mut part.near));
     found.iter().map(|part| part.candidates).sum()
 }
 
@@ -55,13 +56,35 @@ impl Found {
     fn look(&mut self, surface: &Surface, path: Path<'_>, room: &[f64], pair: Pair) {
         self.candidates += 1;
         let ((x0, x1), gap) = (path.of(&pair), pair.gap(surface));
-        if !pair.stay_beyond(&x0, &x1, MET * gap) {
-            self.near.push(pair);
-            let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
-            let gap = gap * pair.nodes.iter().map(part).fold(1.0, f64::min);
-            self.touches.extend(touch(surface, path, &pair, [x0, x1], gap));
+        if pair.kept_apart(pair.across(&x0), &x0, &x1, MET * gap) {
+            return;
+        }
+        let between = pair.between(&x0);
+        if pair.kept_apart(between.way, &x0, &x1, MET * gap) {
+            return;
+        }
+        self.near.push(pair);
+        let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
+        let gap = gap * pair.nodes.iter().map(part).fold(1.0, f64::min);
+        if !no_touch(&pair, between, [&x0, &x1], gap) {
+            self.touches[pair.kind as usize].extend(touch(surface, path, &pair, [x0, x1], gap));
         }
     }
+}
+
+/// Whether [`touch`] certainly finds nothing, as cheaply as can be told: edges nearest at their ends are covered by
+/// points and faces, and those too far apart for the way they go do not meet.
+#[inline(always)]
+fn no_touch(pair: &Pair, between: Between, [x0, x1]: [&[Vec3; 4]; 2], gap: f64) -> bool {
+    /// More than the rounding of the distance.
+    const MARGIN: f64 = 1e-6;
+    let distance = between.way.length();
+    let nearer = distance < gap * (1.0 - MARGIN);
+    let farther = || {
+        let approach = pair.approach(between.way / distance, x0, x1);
+        distance > (approach + gap) * (1.0 + MARGIN)
+    };
+    between.shortest && ((nearer && between.at_end) || (!nearer && farther()))
 }
 
 /// The contact of two elements with nodes at `x0` that move to `x1`, if they are nearer than `gap` or will be.

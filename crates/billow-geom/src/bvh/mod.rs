@@ -14,12 +14,14 @@
 mod adjacency;
 mod build;
 mod frame;
+mod marks;
 mod node;
 mod pairs;
 mod query;
 
 pub use adjacency::Adjacency;
 pub(crate) use frame::dominant_frame;
+pub use marks::Marks;
 pub use pairs::{PairTasks, Task};
 pub use query::RayHit;
 
@@ -116,6 +118,12 @@ impl<const E: usize> Bvh<E> {
             });
         }
         self.touched = touched;
+    }
+
+    /// All primitives in the order of the tree: what follows one another is near.
+    pub fn order(&self) -> impl Iterator<Item = u32> + '_ {
+        let leaves = self.levels.get(1).copied().unwrap_or(0);
+        self.nodes[..leaves].iter().flat_map(|node| node.child).filter(|i| *i != NONE)
     }
 
     /// Index of the root and its level; `None` for an empty tree.

@@ -4,6 +4,7 @@
 //! of the true boxes; four children are tested at once from contiguous lanes.
 
 use super::{Aabb, Vec3};
+use glam::{BVec4A, Vec4};
 
 /// Lanes per node.
 pub(super) const WIDTH: usize = 4;
@@ -53,15 +54,11 @@ impl<const E: usize> Node<E> {
 
     /// The boxes around all lanes.
     pub(super) fn union(&self) -> Lane<E> {
-        let less = |a: f32, b: f32| if a < b { a } else { b };
-        let more = |a: f32, b: f32| if a > b { a } else { b };
-        let min = |v: &[f32; WIDTH]| less(less(v[0], v[1]), less(v[2], v[3]));
-        let max = |v: &[f32; WIDTH]| more(more(v[0], v[1]), more(v[2], v[3]));
         let mut boxes = [[[0.0; 3]; 2]; E];
         for e in 0..E {
             for c in 0..3 {
-                boxes[e][0][c] = min(&self.lo[e][c]);
-                boxes[e][1][c] = max(&self.hi[e][c]);
+                boxes[e][0][c] = Vec4::from_array(self.lo[e][c]).min_element();
+                boxes[e][1][c] = Vec4::from_array(self.hi[e][c]).max_element();
             }
         }
         boxes
@@ -71,37 +68,18 @@ impl<const E: usize> Node<E> {
     /// instants: then linear motion in between keeps them apart too.
     #[inline(always)]
     pub(super) fn overlaps(&self, with: &Lane<E>) -> u32 {
-        let mut hit = [u32::MAX; WIDTH];
+        let mut hit = BVec4A::splat(true);
         for c in 0..3 {
-            let (mut reaches_up, mut reaches_down) = ([0; WIDTH], [0; WIDTH]);
+            let (mut reaches_up, mut reaches_down) = (BVec4A::splat(false), BVec4A::splat(false));
             for e in 0..E {
-                reaches_up = zip(reaches_up, at_most(self.lo[e][c], [with[e][1][c]; WIDTH]), |a, b| a | b);
-                reaches_down =
-                    zip(reaches_down, at_most([with[e][0][c]; WIDTH], self.hi[e][c]), |a, b| a | b);
+                let (lo, hi) = (Vec4::from_array(self.lo[e][c]), Vec4::from_array(self.hi[e][c]));
+                reaches_up |= lo.cmple(Vec4::splat(with[e][1][c]));
+                reaches_down |= Vec4::splat(with[e][0][c]).cmple(hi);
             }
-            hit = zip(hit, zip(reaches_up, reaches_down, |a, b| a & b), |a, b| a & b);
+            hit &= reaches_up & reaches_down;
         }
-        (0..WIDTH).fold(0, |mask, j| mask | (hit[j] >> 31) << j)
+        hit.bitmask()
     }
-}
-
-/// All bits set where `a ≤ b`. Whole words instead of truth values let the compiler use vector instructions.
-#[inline(always)]
-fn at_most(a: [f32; WIDTH], b: [f32; WIDTH]) -> [u32; WIDTH] {
-    let mut m = [0; WIDTH];
-    for j in 0..WIDTH {
-        m[j] = if a[j] <= b[j] { u32::MAX } else { 0 };
-    }
-    m
-}
-
-#[inline(always)]
-fn zip(a: [u32; WIDTH], b: [u32; WIDTH], f: impl Fn(u32, u32) -> u32) -> [u32; WIDTH] {
-    let mut m = [0; WIDTH];
-    for j in 0..WIDTH {
-        m[j] = f(a[j], b[j]);
-    }
-    m
 }
 
 /// Boxes relative to `origin`, grown by `thickness`, rounded outwards; not-a-number becomes unbounded.

@@ -4,6 +4,7 @@
 //! on the trees alone, so whoever combines task results in task order gets the same answer on any number of
 //! threads.
 
+use super::marks::{All, Marks, Wanted};
 use super::node::{NONE, Node};
 use super::{Bvh, par};
 
@@ -36,7 +37,7 @@ impl<const E: usize> Bvh<E> {
     /// Calls `visit(i, j)` for all pairs of primitives of this tree whose boxes overlap, each pair once.
     pub fn self_pairs(&self, mut visit: impl FnMut(u32, u32)) {
         if let Some((root, level)) = self.root() {
-            self.within(root, level, &mut visit);
+            self.within(root, level, &All, &mut visit);
         }
     }
 
@@ -46,7 +47,7 @@ impl<const E: usize> Bvh<E> {
             return self.pairs(&other.moved_to(self.origin), visit);
         }
         let (Some((a, la)), Some((b, lb))) = (self.root(), other.root()) else { return };
-        self.between(other, [a, b], [la, lb], &mut visit);
+        self.between(other, [a, b], [la, lb], &All, &mut visit);
     }
 
     /// All overlapping pairs of this tree with itself, found in parallel, in tree order.
@@ -76,6 +77,25 @@ impl<const E: usize> Bvh<E> {
 
     /// Cuts [`Bvh::self_pairs`] into tasks for [`Bvh::run_self`].
     pub fn split_self(&self, tasks: &mut PairTasks) {
+        self.split(&All, tasks);
+    }
+
+    /// The pairs of one task of [`Bvh::split_self`].
+    pub fn run_self(&self, tasks: &PairTasks, task: Task, mut visit: impl FnMut(u32, u32)) {
+        self.run(&All, tasks, task, &mut visit);
+    }
+
+    /// The same as [`Bvh::split_self`] for those pairs alone of which at least one primitive is marked.
+    pub fn split_marked(&self, marks: &Marks, tasks: &mut PairTasks) {
+        self.split(marks, tasks);
+    }
+
+    /// The pairs of one task of [`Bvh::split_marked`].
+    pub fn run_marked(&self, marks: &Marks, tasks: &PairTasks, task: Task, mut visit: impl FnMut(u32, u32)) {
+        self.run(marks, tasks, task, &mut visit);
+    }
+
+    fn split(&self, wanted: &impl Wanted, tasks: &mut PairTasks) {
         tasks.tasks.clear();
         let Some((root, level)) = self.root() else { return };
         tasks.level = level;
@@ -83,23 +103,27 @@ impl<const E: usize> Bvh<E> {
         while tasks.level > 0 && tasks.tasks.len() < ENOUGH_TASKS {
             tasks.next.clear();
             for t in &tasks.tasks {
-                let (a, b) = (&self.nodes[t.a as usize], &self.nodes[t.b as usize]);
+                let (a, b) = (t.a as usize, t.b as usize);
                 let next = &mut tasks.next;
                 let mut push = |a, b| next.push(Task { a, b });
-                if t.a == t.b { lanes_within(a, true, &mut push) } else { lanes_between(a, b, &mut push) }
+                if a == b {
+                    lanes_within(&self.nodes[a], wanted.lanes(a), true, &mut push);
+                } else {
+                    let lanes = [wanted.lanes(a), wanted.lanes(b)];
+                    lanes_between(&self.nodes[a], &self.nodes[b], lanes, &mut push);
+                }
             }
             std::mem::swap(&mut tasks.tasks, &mut tasks.next);
             tasks.level -= 1;
         }
     }
 
-    /// The pairs of one task of [`Bvh::split_self`].
-    pub fn run_self(&self, tasks: &PairTasks, task: Task, mut visit: impl FnMut(u32, u32)) {
+    fn run(&self, wanted: &impl Wanted, tasks: &PairTasks, task: Task, visit: &mut impl FnMut(u32, u32)) {
         let (a, b) = (task.a as usize, task.b as usize);
         if a == b {
-            self.within(a, tasks.level, &mut visit);
+            self.within(a, tasks.level, wanted, visit);
         } else {
-            self.between(self, [a, b], [tasks.level; 2], &mut visit);
+            self.between(self, [a, b], [tasks.level; 2], wanted, visit);
         }
     }
 
@@ -116,9 +140,8 @@ impl<const E: usize> Bvh<E> {
             tasks.next.clear();
             for t in &tasks.tasks {
                 let next = &mut tasks.next;
-                lanes_between(&self.nodes[t.a as usize], &other.nodes[t.b as usize], &mut |a, b| {
-                    next.push(Task { a, b })
-                });
+                let (a, b) = (&self.nodes[t.a as usize], &other.nodes[t.b as usize]);
+                lanes_between(a, b, [All::LANES; 2], &mut |a, b| next.push(Task { a, b }));
             }
             std::mem::swap(&mut tasks.tasks, &mut tasks.next);
             tasks.level -= 1;
@@ -127,39 +150,48 @@ impl<const E: usize> Bvh<E> {
 
     /// The pairs of one task of [`Bvh::split_pairs`].
     pub fn run_pairs(&self, other: &Self, tasks: &PairTasks, task: Task, mut visit: impl FnMut(u32, u32)) {
-        self.between(other, [task.a as usize, task.b as usize], [tasks.level; 2], &mut visit);
+        self.between(other, [task.a as usize, task.b as usize], [tasks.level; 2], &All, &mut visit);
     }
 
-    fn within(&self, node: usize, level: usize, visit: &mut impl FnMut(u32, u32)) {
-        let a = &self.nodes[node];
+    fn within(&self, node: usize, level: usize, wanted: &impl Wanted, visit: &mut impl FnMut(u32, u32)) {
+        let (a, lanes) = (&self.nodes[node], wanted.lanes(node));
         if level == 0 {
-            return lanes_within(a, false, visit);
+            return lanes_within(a, lanes, false, visit);
         }
-        lanes_within(a, true, &mut |i, j| {
+        lanes_within(a, lanes, true, &mut |i, j| {
             if i == j {
-                self.within(i as usize, level - 1, visit);
+                self.within(i as usize, level - 1, wanted, visit);
             } else {
-                self.between(self, [i as usize, j as usize], [level - 1; 2], visit);
+                self.between(self, [i as usize, j as usize], [level - 1; 2], wanted, visit);
             }
         });
     }
 
-    fn between(&self, other: &Self, at: [usize; 2], level: [usize; 2], visit: &mut impl FnMut(u32, u32)) {
+    /// Overlapping pairs below two nodes; `wanted` is about this tree, and about the other if that is the same.
+    fn between(
+        &self,
+        other: &Self,
+        at: [usize; 2],
+        level: [usize; 2],
+        wanted: &impl Wanted,
+        visit: &mut impl FnMut(u32, u32),
+    ) {
         let (a, b) = (&self.nodes[at[0]], &other.nodes[at[1]]);
+        let lanes = at.map(|node| wanted.lanes(node));
         match level {
-            [0, 0] => lanes_between(a, b, visit),
+            [0, 0] => lanes_between(a, b, lanes, visit),
             [la, lb] if la > lb => {
                 for &i in a.child.iter().filter(|&&i| i != NONE) {
-                    self.between(other, [i as usize, at[1]], [la - 1, lb], visit);
+                    self.between(other, [i as usize, at[1]], [la - 1, lb], wanted, visit);
                 }
             }
             [la, lb] if la < lb => {
                 for &j in b.child.iter().filter(|&&j| j != NONE) {
-                    self.between(other, [at[0], j as usize], [la, lb - 1], visit);
+                    self.between(other, [at[0], j as usize], [la, lb - 1], wanted, visit);
                 }
             }
-            [la, lb] => lanes_between(a, b, &mut |i, j| {
-                self.between(other, [i as usize, j as usize], [la - 1, lb - 1], visit);
+            [la, lb] => lanes_between(a, b, lanes, &mut |i, j| {
+                self.between(other, [i as usize, j as usize], [la - 1, lb - 1], wanted, visit);
             }),
         }
     }
@@ -174,17 +206,18 @@ impl<const E: usize> Bvh<E> {
     }
 }
 
-/// Overlapping lanes of one node; with `selves` also each lane with itself.
+/// Overlapping lanes of one node of which at least one is wanted; with `selves` also each wanted lane with itself.
 #[inline(always)]
-fn lanes_within<const E: usize>(a: &Node<E>, selves: bool, visit: &mut impl FnMut(u32, u32)) {
+fn lanes_within<const E: usize>(a: &Node<E>, wanted: u32, selves: bool, visit: &mut impl FnMut(u32, u32)) {
     for i in 0..a.child.len() {
         if a.child[i] == NONE {
             continue;
         }
-        if selves {
+        let among = if wanted >> i & 1 == 1 { All::LANES } else { wanted };
+        if selves && wanted >> i & 1 == 1 {
             visit(a.child[i], a.child[i]);
         }
-        let mut mask = a.overlaps(&a.lane(i)) & (!1u32 << i);
+        let mut mask = a.overlaps(&a.lane(i)) & (!1u32 << i) & among;
         while mask != 0 {
             visit(a.child[i], a.child[mask.trailing_zeros() as usize]);
             mask &= mask - 1;
@@ -192,14 +225,20 @@ fn lanes_within<const E: usize>(a: &Node<E>, selves: bool, visit: &mut impl FnMu
     }
 }
 
-/// Overlapping lanes of two nodes.
+/// Overlapping lanes of two nodes of which at least one is wanted.
 #[inline(always)]
-fn lanes_between<const E: usize>(a: &Node<E>, b: &Node<E>, visit: &mut impl FnMut(u32, u32)) {
+fn lanes_between<const E: usize>(
+    a: &Node<E>,
+    b: &Node<E>,
+    wanted: [u32; 2],
+    visit: &mut impl FnMut(u32, u32),
+) {
     for i in 0..a.child.len() {
-        if a.child[i] == NONE {
+        let among = if wanted[0] >> i & 1 == 1 { All::LANES } else { wanted[1] };
+        if a.child[i] == NONE || among == 0 {
             continue;
         }
-        let mut mask = b.overlaps(&a.lane(i));
+        let mut mask = b.overlaps(&a.lane(i)) & among;
         while mask != 0 {
             visit(a.child[i], b.child[mask.trailing_zeros() as usize]);
             mask &= mask - 1;

@@ -1,7 +1,7 @@
 //! Box hierarchies against brute force.
 
 use crate::random::Random;
-use billow_geom::bvh::{Adjacency, Bvh};
+use billow_geom::bvh::{Adjacency, Bvh, Marks, PairTasks};
 use billow_geom::mesh::Topology;
 use billow_geom::proximity::point_triangle;
 use billow_geom::{Aabb, shapes};
@@ -68,6 +68,35 @@ fn self_query_equals_brute_force_on_random_boxes() {
         let mut serial = Vec::new();
         tree(&boxes, 0.01).self_pairs(|i, j| serial.push([i, j]));
         check_pairs(&serial, &boxes, &boxes, 0.02, true);
+    }
+}
+
+#[test]
+fn pairs_with_a_mark_are_those_of_all_pairs_that_have_one() {
+    let (mut marks, mut tasks) = (Marks::default(), PairTasks::default());
+    for (n, every) in [(0, 1), (1, 1), (5, 2), (700, 1), (700, 40), (300, 1000), (700, 7)] {
+        let tree = tree(&random_boxes::<2>(n, 31 + n as u64), 0.01);
+        let marked = |i: u32| i % every == every / 2;
+        tree.mark((0..n as u32).filter(|i| marked(*i)), &mut marks);
+        tree.split_marked(&marks, &mut tasks);
+        let mut found = Vec::new();
+        for task in tasks.tasks() {
+            tree.run_marked(&marks, &tasks, *task, |i, j| found.push([i.min(j), i.max(j)]));
+        }
+        let all = tree.collect_self_pairs().into_iter().map(|[i, j]| [i.min(j), i.max(j)]);
+        let mut expected: Vec<[u32; 2]> = all.filter(|[i, j]| marked(*i) || marked(*j)).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{n} {every}");
+    }
+}
+
+#[test]
+fn the_order_of_a_tree_has_every_primitive_once() {
+    for n in [0, 1, 4, 5, 333] {
+        let mut order: Vec<u32> = tree(&random_boxes::<1>(n, 3), 0.0).order().collect();
+        order.sort_unstable();
+        assert_eq!(order, (0..n as u32).collect::<Vec<_>>());
     }
 }
 

@@ -1,0 +1,85 @@
+//! The pieces that the search compares: triangles, each with the points and edges it speaks for.
+//!
+//! Two elements can only be near each other if triangles that have them are, so one tree of triangles serves points,
+//! faces and edges alike. Every point and every edge belongs to one of its triangles, as in the representative
+//! triangles of Curtis, Tamstorf and Manocha (2008): each pair of elements is then derived from one pair of triangles.
+
+use crate::Surface;
+
+/// A triangle and what it speaks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facet {
+    pub(crate) nodes: [u32; 3],
+    /// Edge `k` joins nodes `k` and `k + 1`.
+    pub(crate) edges: [u32; 3],
+    /// Bit `k` for its node `k`.
+    pub(crate) points: u8,
+    /// Bit `k` for its edge `k`.
+    pub(crate) sides: u8,
+    /// Whether it is a face; else it is a point without triangles, three times.
+    pub(crate) face: bool,
+    /// Whether its body moves by itself.
+    pub(crate) dynamic: bool,
+}
+
+/// All triangles of a surface in the order of their numbers, then all points without triangles.
+pub(crate) fn facets(surface: &Surface) -> Vec<Facet> {
+    let topology = surface.topology();
+    let mut free = vec![true; topology.vertex_count()];
+    let mut free_edge = vec![true; topology.edge_count()];
+    let mut facets = Vec::with_capacity(topology.triangle_count());
+    let dynamic = |i: u32| surface.bodies()[surface.body_of(i) as usize].dynamic;
+    for (nodes, edges) in topology.triangles().iter().zip(topology.triangle_edges()) {
+        facets.push(Facet {
+            nodes: *nodes,
+            edges: *edges,
+            points: claim(nodes, &mut free),
+            sides: claim(edges, &mut free_edge),
+            face: true,
+            dynamic: dynamic(nodes[0]),
+        });
+    }
+    for i in (0..free.len() as u32).filter(|i| free[*i as usize]) {
+        let loose =
+            Facet { nodes: [i; 3], edges: [0; 3], points: 1, sides: 0, face: false, dynamic: dynamic(i) };
+        facets.push(loose);
+    }
+    facets
+}
+
+/// Takes what is still free; a bit for each of the three.
+fn claim(elements: &[u32; 3], free: &mut [bool]) -> u8 {
+    let taken = |k: usize| u8::from(std::mem::take(&mut free[elements[k] as usize])) << k;
+    (0..3).map(taken).fold(0, |all, bit| all | bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Body;
+    use billow_num::Vec3;
+
+    #[test]
+    fn every_point_and_edge_has_one_speaker() {
+        let mut mesh = billow_geom::shapes::cloth_grid(1.0, 1.0, 5, 4).unwrap();
+        mesh.positions.push(Vec3::Z);
+        let body = Body {
+            rest: &mesh.positions,
+            triangles: &mesh.triangles,
+            inverse_masses: &vec![1.0; mesh.positions.len()],
+            thickness: 1e-3,
+            friction: 0.0,
+            dynamic: true,
+        };
+        let surface = Surface::new(&[body]).unwrap();
+        let (mut points, mut edges) = (Vec::new(), Vec::new());
+        for facet in facets(&surface) {
+            points.extend((0..3).filter(|k| facet.points >> k & 1 == 1).map(|k| facet.nodes[k]));
+            edges.extend((0..3).filter(|k| facet.sides >> k & 1 == 1).map(|k| facet.edges[k]));
+        }
+        points.sort_unstable();
+        edges.sort_unstable();
+        assert_eq!(points, (0..mesh.positions.len() as u32).collect::<Vec<_>>());
+        assert_eq!(edges, (0..surface.topology().edge_count() as u32).collect::<Vec<_>>());
+    }
+}

@@ -10,6 +10,7 @@ use crate::lasting::Since;
 use crate::near::{Placed, owners};
 use crate::samples::Node;
 use billow_num::Vec3;
+use std::ops::Range;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
 const SLACK: f64 = 0.2;
@@ -45,7 +46,7 @@ pub(crate) struct Candidates {
 impl Candidates {
     /// Searches for everything of `pair` within `reach`, and more if the two move so little in a step, by `pace` [m],
     /// that it will serve again.
-    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, pace): (f64, f64)) -> Self {
+    pub(crate) fn search(pair: [Placed<'_>; 2], (reach, pace): (f64, f64), bounds: &mut Bounds) -> Self {
         let slack = SLACK * pair[0].shape.depth.min(pair[1].shape.depth);
         let radius = if pace <= WORTH * slack { reach + slack } else { reach };
         let arm = pair[0].shape.radius.min(pair[1].shape.radius) + radius;
@@ -55,9 +56,9 @@ impl Candidates {
             return Self { since: Since::new(&pair, arm + radius), radius, sides: Default::default() };
         }
         let owners = owners(&pair);
-        let of = |k: usize| {
+        let mut of = |k: usize| {
             if owners.contains(&k) {
-                side([pair[k], pair[1 - k]], radius)
+                side([pair[k], pair[1 - k]], radius, bounds)
             } else {
                 (Side::default(), f64::INFINITY)
             }
@@ -69,6 +70,7 @@ impl Candidates {
     }
 
     /// Whether everything within `reach` at the present poses is among the candidates.
+    #[inline]
     pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> bool {
         let way = self.since.way(pair);
         pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach)
@@ -105,64 +107,101 @@ fn boxes_apart(pair: &[Placed<'_>; 2]) -> f64 {
     apart
 }
 
+/// Scratch of a search.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    /// Distances of vertices, or lower bounds of them [m].
+    phi: Vec<f64>,
+    /// Edges of the leaves that are close.
+    edges: Vec<Range<u32>>,
+}
+
 /// Vertices and edges of `owner` within `radius` of `other`, and a distance [m] that nothing else comes within.
-fn side([owner, other]: [Placed<'_>; 2], radius: f64) -> (Side, f64) {
-    let (mut found, mut clear) = (Side::default(), f64::INFINITY);
-    let Some(field) = &other.shape.field else { return (found, clear) };
+fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (Side, f64) {
+    match &pair[1].shape.field {
+        None => (Side::default(), f64::INFINITY),
+        Some(Field::Grid(grid)) => side_in(pair, (|x| grid.floor(x), |x| grid.phi(x)), radius, bounds),
+        Some(field) => side_in(pair, (|x| field.floor(x), |x| field.phi(x)), radius, bounds),
+    }
+}
+
+/// The same with the other's distance and a lower bound of it as functions.
+fn side_in(
+    [owner, other]: [Placed<'_>; 2],
+    (floor, phi): (impl Fn(Vec3) -> f64, impl Fn(Vec3) -> f64),
+    radius: f64,
+    bounds: &mut Bounds,
+) -> (Side, f64) {
+    let (mut found, mut clear, mut pruned) = (Side::default(), f64::INFINITY, f64::INFINITY);
     let slope = other.shape.slope;
     let between = owner.pose.then(&other.pose.inverse());
     let (turn, shift) = (between.matrix(), between.position);
     let samples = &owner.shape.samples;
+    let place = |v: u32| turn * samples.vertices[v as usize] + shift;
+    // Distances of the vertices of close leaves, bounds for all others.
+    bounds.edges.clear();
+    bounds.phi.resize(bounds.phi.len().max(samples.vertices.len()), 0.0);
+    let known = std::cell::RefCell::new(&mut bounds.phi);
     let keep = |node: &Node| {
-        let bound = slope.at_least(field.floor(turn * node.centre + shift), node.radius);
+        let bound = slope.at_least(floor(turn * node.centre + shift), node.radius);
         if bound > radius {
-            clear = clear.min(bound);
+            pruned = pruned.min(bound);
+            known.borrow_mut()[node.vertices.start as usize..node.vertices.end as usize].fill(bound);
         }
         bound <= radius
     };
-    let mut spare = f64::INFINITY;
-    let place = |v: u32| turn * samples.vertices[v as usize] + shift;
     samples.visit(keep, |leaf| {
+        let mut known = known.borrow_mut();
         for v in leaf.vertices.clone() {
-            let x = place(v);
-            let floor = field.floor(x);
-            let phi = if floor > radius { floor } else { field.phi(x) };
-            if phi <= radius {
+            let d = phi(place(v));
+            known[v as usize] = d;
+            if d <= radius {
                 found.vertices.push(v);
             } else {
-                spare = spare.min(phi);
+                clear = clear.min(d);
             }
         }
-        for e in leaf.edges.clone() {
-            let [p, q] = samples.edges[e as usize].map(place);
-            let least = least(field, (0.5 * (p + q), 0.5 * (q - p)), (&slope, radius), HALVINGS);
-            if least <= radius {
-                found.edges.push(e);
-            } else {
-                spare = spare.min(least);
-            }
+        if !leaf.edges.is_empty() {
+            bounds.edges.push(leaf.edges.clone());
         }
     });
-    (found, clear.min(spare))
+    // Edges: what their ends tell is enough for most.
+    clear = clear.min(pruned);
+    for e in bounds.edges.iter().cloned().flatten() {
+        let ends = samples.edges[e as usize];
+        let length = samples.lengths[e as usize];
+        let rough = slope.between(ends.map(|v| bounds.phi[v as usize]), length);
+        if rough >= clear {
+            continue;
+        }
+        let [p, q] = ends.map(place);
+        let least = least(&phi, (0.5 * (p + q), 0.5 * (q - p)), (&slope, radius, clear), HALVINGS).max(rough);
+        if least <= radius {
+            found.edges.push(e);
+        } else {
+            clear = clear.min(least);
+        }
+    }
+    (found, clear)
 }
 
-/// A lower bound of φ on the edge from `middle − half` to `middle + half`; sharp enough to compare with the radius.
-fn least(field: &Field, (middle, half): (Vec3, Vec3), (slope, radius): (&Slope, f64), halvings: u32) -> f64 {
-    let length = half.length();
-    let rough = slope.at_least(field.floor(middle), length);
-    if rough > radius {
-        return rough;
-    }
-    let phi = field.phi(middle);
-    let bound = slope.at_least(phi, length);
-    if bound > radius || phi <= radius || halvings == 0 {
+/// A lower bound of φ on the edge from `middle − half` to `middle + half`: above `enough`, or at most `radius`, or as
+/// sharp as a few halvings make it.
+fn least(
+    phi: &impl Fn(Vec3) -> f64,
+    (middle, half): (Vec3, Vec3),
+    (slope, radius, enough): (&Slope, f64, f64),
+    halvings: u32,
+) -> f64 {
+    let here = phi(middle);
+    let bound = slope.at_least(here, half.length());
+    if bound >= enough || here <= radius || halvings == 0 {
         return bound;
     }
     let half = 0.5 * half;
-    let first = least(field, (middle - half, half), (slope, radius), halvings - 1);
-    if first > radius {
-        first.min(least(field, (middle + half, half), (slope, radius), halvings - 1))
-    } else {
-        first
+    let first = least(phi, (middle - half, half), (slope, radius, enough), halvings - 1);
+    if first <= radius {
+        return first;
     }
+    first.min(least(phi, (middle + half, half), (slope, radius, enough), halvings - 1))
 }

@@ -51,6 +51,14 @@ impl Slope {
     pub(crate) fn at_least(&self, phi: f64, way: f64) -> f64 {
         (phi.min(self.band) - self.near * way).max(phi - self.far * way)
     }
+
+    /// A lower bound of the distance, where it is positive, along a straight way between two places of known distance
+    /// [m]: the bounds from both ends meet where they are lowest.
+    #[inline]
+    pub(crate) fn between(&self, [p, q]: [f64; 2], way: f64) -> f64 {
+        let close = p.min(self.band) + q.min(self.band) - self.near * way;
+        0.5 * close.max(p + q - self.far * way)
+    }
 }
 
 impl fmt::Debug for Field {
@@ -200,7 +208,7 @@ impl Grid {
 
     /// A lower bound of [`Self::phi`].
     #[inline]
-    fn floor(&self, x: Vec3) -> f64 {
+    pub(crate) fn floor(&self, x: Vec3) -> f64 {
         let u = (x - self.origin) * self.per_metre;
         let inside = u.clamp(Vec3::ZERO, self.last);
         let [nx, ny, nz] = self.floors.dims;
@@ -262,7 +270,9 @@ impl Grid {
         (c, part, (u - inside) * self.spacing)
     }
 
-    fn phi(&self, x: Vec3) -> f64 {
+    /// The interpolant; off the lattice a lower bound [m].
+    #[inline]
+    pub(crate) fn phi(&self, x: Vec3) -> f64 {
         let (c, Vec3 { x: u, y: v, z: w }, beyond) = self.corners(x);
         let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
         let low = mix(mix(c[0], c[1], u), mix(c[2], c[3], u), v);

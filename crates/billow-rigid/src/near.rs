@@ -4,7 +4,7 @@
 //! other. Balls and pairs of convex bodies are exact. Many places are thinned to a few that are deep and far
 //! apart: what an impulse at the others could do, those can.
 
-use crate::candidates::{Candidates, Side};
+use crate::candidates::{Bounds, Candidates, Side};
 use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
@@ -34,6 +34,7 @@ pub(crate) struct Known {
 pub(crate) struct Scratch {
     found: Vec<Touch>,
     slopes: Once<(Vec3, f64, Vec3)>,
+    bounds: Bounds,
 }
 
 /// Values of vertices, each computed once per use.
@@ -142,7 +143,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
 fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) {
     let near = match known.near.take() {
         Some(near) if near.cover(&meeting.end, meeting.margin) => near,
-        _ => Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace))),
+        _ => Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)),
     };
     for owner in owners(&meeting.now) {
         sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, &mut scratch.found);

@@ -25,6 +25,8 @@ pub(crate) struct Samples {
     pub(crate) vertices: Vec<Vec3>,
     /// Edges as pairs of `vertices`, in the order of the leaves.
     pub(crate) edges: Vec<[u32; 2]>,
+    /// Lengths of `edges` [m].
+    pub(crate) lengths: Vec<f64>,
     nodes: Vec<Node>,
     /// Largest distance between neighbouring samples of a smooth surface [m]; infinite for others.
     spacing: f64,
@@ -67,11 +69,11 @@ impl Samples {
         let mut number = vec![0u32; mesh.positions.len()];
         let points = items.iter().filter(|i| !i.edge);
         points.clone().enumerate().for_each(|(k, i)| number[i.id as usize] = k as u32);
+        let cuts = items.iter().filter(|i| i.edge);
         Self {
             vertices: points.map(|i| i.ends[0]).collect(),
-            edges: items
-                .iter()
-                .filter(|i| i.edge)
+            lengths: cuts.clone().map(|i| i.ends[0].distance(i.ends[1])).collect(),
+            edges: cuts
                 .map(|i| edges[i.id as usize].map(|v| number[v as usize]))
                 .collect(),
             nodes,
@@ -82,7 +84,7 @@ impl Samples {
     /// A single point at the origin: a ball's centre.
     pub(crate) fn centre() -> Self {
         let node = Node { vertices: 0..1, ..Node::default() };
-        Self { vertices: vec![Vec3::ZERO], edges: Vec::new(), nodes: vec![node], spacing: f64::INFINITY }
+        Self { vertices: vec![Vec3::ZERO], nodes: vec![node], spacing: f64::INFINITY, ..Self::default() }
     }
 
     /// Whether no edge stands out.

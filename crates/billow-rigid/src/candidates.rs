@@ -6,10 +6,11 @@
 //! contacts as a fresh one.
 
 use crate::field::{Field, Slope};
+use crate::floors::{Placement, Point, ROUNDING};
 use crate::lasting::Since;
 use crate::near::{Placed, owners};
-use crate::samples::Node;
 use billow_num::Vec3;
+use std::array::from_fn;
 use std::ops::Range;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
@@ -17,7 +18,7 @@ const SLACK: f64 = 0.2;
 /// Way of a step from which extra radius does not pay, as a part of it.
 const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
-const HALVINGS: u32 = 3;
+const HALVINGS: u32 = 2;
 
 /// What of one body is close to the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -116,92 +117,107 @@ pub(crate) struct Bounds {
     edges: Vec<Range<u32>>,
 }
 
-/// Vertices and edges of `owner` within `radius` of `other`, and a distance [m] that nothing else comes within.
+/// Vertices and edges of the first body within `radius` of the second, and a distance [m] that nothing else comes within.
 fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (Side, f64) {
+    let exact = |field: &Field, x: &Point| field.phi(Vec3::new(x[0].into(), x[1].into(), x[2].into())) as f32;
     match &pair[1].shape.field {
         None => (Side::default(), f64::INFINITY),
-        Some(Field::Grid(grid)) => side_in(pair, (|x| grid.floor(x), |x| grid.phi(x)), radius, bounds),
-        Some(field) => side_in(pair, (|x| field.floor(x), |x| field.phi(x)), radius, bounds),
+        Some(Field::Grid(grid)) => side_in(pair, |x| grid.floors.at(x), radius, bounds),
+        Some(field) => side_in(pair, |x| exact(field, x), radius, bounds),
     }
 }
 
-/// The same with the other's distance and a lower bound of it as functions.
+/// The same with a lower bound of the other's distance as a function.
 fn side_in(
     [owner, other]: [Placed<'_>; 2],
-    (floor, phi): (impl Fn(Vec3) -> f64, impl Fn(Vec3) -> f64),
+    phi: impl Fn(&Point) -> f32,
     radius: f64,
     bounds: &mut Bounds,
 ) -> (Side, f64) {
     let (mut found, mut clear, mut pruned) = (Side::default(), f64::INFINITY, f64::INFINITY);
-    let slope = other.shape.slope;
+    let (slope, samples) = (other.shape.slope, &owner.shape.samples);
     let between = owner.pose.then(&other.pose.inverse());
-    let (turn, shift) = (between.matrix(), between.position);
-    let samples = &owner.shape.samples;
-    let place = |v: u32| turn * samples.vertices[v as usize] + shift;
+    let place = Placement::new(&between.matrix(), between.position);
+    let rounding = ROUNDING * (owner.shape.radius + between.position.length());
+    let radius = radius + rounding;
     // Distances of the vertices of close leaves, bounds for all others.
-    bounds.edges.clear();
-    bounds.phi.resize(bounds.phi.len().max(samples.vertices.len()), 0.0);
-    let known = std::cell::RefCell::new(&mut bounds.phi);
-    let keep = |node: &Node| {
-        let bound = slope.at_least(floor(turn * node.centre + shift), node.radius);
+    let Bounds { phi: known, edges } = bounds;
+    edges.clear();
+    known.resize(known.len().max(samples.vertices.len()), 0.0);
+    samples.visit(|node| {
+        let bound = slope.at_least(phi(&place.of(&node.centre)).into(), node.radius);
+        let range = node.vertices.start as usize..node.vertices.end as usize;
         if bound > radius {
             pruned = pruned.min(bound);
-            known.borrow_mut()[node.vertices.start as usize..node.vertices.end as usize].fill(bound);
+            known[range].fill(bound);
+            return false;
         }
-        bound <= radius
-    };
-    samples.visit(keep, |leaf| {
-        let mut known = known.borrow_mut();
-        for v in leaf.vertices.clone() {
-            let d = phi(place(v));
-            known[v as usize] = d;
-            if d <= radius {
-                found.vertices.push(v);
-            } else {
-                clear = clear.min(d);
+        if node.is_leaf() {
+            for (v, x) in node.vertices.clone().zip(&samples.points[range]) {
+                let d = f64::from(phi(&place.of(x)));
+                known[v as usize] = d;
+                if d <= radius {
+                    found.vertices.push(v);
+                } else {
+                    clear = clear.min(d);
+                }
+            }
+            if !node.edges.is_empty() {
+                edges.push(node.edges.clone());
             }
         }
-        if !leaf.edges.is_empty() {
-            bounds.edges.push(leaf.edges.clone());
-        }
+        true
     });
     // Edges: what their ends tell is enough for most.
     clear = clear.min(pruned);
-    for e in bounds.edges.iter().cloned().flatten() {
+    for e in edges.iter().cloned().flatten() {
         let ends = samples.edges[e as usize];
         let length = samples.lengths[e as usize];
-        let rough = slope.between(ends.map(|v| bounds.phi[v as usize]), length);
+        let rough = slope.between(ends.map(|v| known[v as usize]), length);
         if rough >= clear {
             continue;
         }
-        let [p, q] = ends.map(place);
-        let least = least(&phi, (0.5 * (p + q), 0.5 * (q - p)), (&slope, radius, clear), HALVINGS).max(rough);
+        let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
+        let half: Point = from_fn(|d| 0.5 * (q[d] - p[d]));
+        let middle: Point = from_fn(|d| p[d] + half[d]);
+        let part = Part { middle, half, length: 0.5 * length };
+        let least = least(&phi, part, (&slope, radius, clear), HALVINGS).max(rough);
         if least <= radius {
             found.edges.push(e);
         } else {
             clear = clear.min(least);
         }
     }
-    (found, clear)
+    (found, clear - rounding)
 }
 
-/// A lower bound of φ on the edge from `middle − half` to `middle + half`: above `enough`, or at most `radius`, or as
-/// sharp as a few halvings make it.
+/// A part of an edge: its middle, the way from there to an end, and the length of that way.
+#[derive(Clone, Copy)]
+struct Part {
+    middle: Point,
+    half: Point,
+    length: f64,
+}
+
+/// A lower bound of φ on a part of an edge: at least `enough`, or at most `radius`, or as sharp as a few halvings make
+/// it.
 fn least(
-    phi: &impl Fn(Vec3) -> f64,
-    (middle, half): (Vec3, Vec3),
+    phi: &impl Fn(&Point) -> f32,
+    Part { middle, half, length }: Part,
     (slope, radius, enough): (&Slope, f64, f64),
     halvings: u32,
 ) -> f64 {
-    let here = phi(middle);
-    let bound = slope.at_least(here, half.length());
+    let here = f64::from(phi(&middle));
+    let bound = slope.at_least(here, length);
     if bound >= enough || here <= radius || halvings == 0 {
         return bound;
     }
-    let half = 0.5 * half;
-    let first = least(phi, (middle - half, half), (slope, radius, enough), halvings - 1);
+    let half = half.map(|h| 0.5 * h);
+    let part =
+        |sign: f32| Part { middle: from_fn(|d| middle[d] + sign * half[d]), half, length: 0.5 * length };
+    let first = least(phi, part(-1.0), (slope, radius, enough), halvings - 1);
     if first <= radius {
         return first;
     }
-    first.min(least(phi, (middle + half, half), (slope, radius, enough), halvings - 1))
+    first.min(least(phi, part(1.0), (slope, radius, enough), halvings - 1))
 }

@@ -4,6 +4,7 @@
 //! that is small enough to stay in the cache; large shapes use the octree or sparse blocks of `billow-levelset`
 //! through [`Collider`]. Value and gradient come from one pass.
 
+use crate::floors::Floors;
 use billow_levelset::{Collider, ScalarGrid};
 use billow_num::Vec3;
 use std::fmt;
@@ -83,14 +84,6 @@ impl Field {
         }
     }
 
-    /// A lower bound of the signed distance [m] at `x`, cheap where that is interpolated.
-    pub(crate) fn floor(&self, x: Vec3) -> f64 {
-        match self {
-            Self::Grid(grid) => grid.floor(x),
-            other => other.phi(x),
-        }
-    }
-
     /// Signed distance [m] and unit outward normal at `x`.
     pub(crate) fn sample(&self, x: Vec3) -> (f64, Vec3) {
         match self {
@@ -148,40 +141,7 @@ pub(crate) struct Grid {
     dims: [usize; 3],
     last: Vec3,
     values: Vec<f32>,
-    floors: Floors,
-}
-
-/// Smallest samples of blocks of cells: one look-up bounds the interpolant from below.
-#[derive(Clone)]
-struct Floors {
-    dims: [usize; 3],
-    least: Vec<f32>,
-}
-
-/// Cells along a side of a block.
-const BLOCK: usize = 2;
-
-impl Floors {
-    fn new(dims: [usize; 3], values: &[f32]) -> Self {
-        let blocks = dims.map(|n| (n - 1).div_ceil(BLOCK));
-        let mut least = Vec::with_capacity(blocks.iter().product());
-        let span = |b: usize, n: usize| BLOCK * b..=(BLOCK * (b + 1)).min(n - 1);
-        for k in 0..blocks[2] {
-            for j in 0..blocks[1] {
-                for i in 0..blocks[0] {
-                    let mut lowest = f32::INFINITY;
-                    for z in span(k, dims[2]) {
-                        for y in span(j, dims[1]) {
-                            let row = dims[0] * (y + dims[1] * z);
-                            lowest = span(i, dims[0]).fold(lowest, |l, x| l.min(values[row + x]));
-                        }
-                    }
-                    least.push(lowest);
-                }
-            }
-        }
-        Self { dims: blocks, least }
-    }
+    pub(crate) floors: Floors,
 }
 
 impl Grid {
@@ -196,7 +156,7 @@ impl Grid {
             per_metre: 1.0 / lattice.spacing,
             dims: lattice.dims,
             last: top.into(),
-            floors: Floors::new(lattice.dims, &values),
+            floors: Floors::new(lattice.origin, lattice.spacing, lattice.dims, &values),
             values,
         }
     }
@@ -204,18 +164,6 @@ impl Grid {
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         4 * self.values.len()
-    }
-
-    /// A lower bound of [`Self::phi`].
-    #[inline]
-    pub(crate) fn floor(&self, x: Vec3) -> f64 {
-        let u = (x - self.origin) * self.per_metre;
-        let inside = u.clamp(Vec3::ZERO, self.last);
-        let [nx, ny, nz] = self.floors.dims;
-        let block = |u: f64, n: usize| (u as i32 as usize / BLOCK).min(n - 1);
-        let at = block(inside.x, nx) + nx * (block(inside.y, ny) + ny * block(inside.z, nz));
-        let least = f64::from(self.floors.least[at]);
-        if u == inside { least } else { least.max((u - inside).length() * self.spacing) }
     }
 
     /// How fast the interpolant changes outside, and where it is at most `near` [m].
@@ -270,9 +218,7 @@ impl Grid {
         (c, part, (u - inside) * self.spacing)
     }
 
-    /// The interpolant; off the lattice a lower bound [m].
-    #[inline]
-    pub(crate) fn phi(&self, x: Vec3) -> f64 {
+    fn phi(&self, x: Vec3) -> f64 {
         let (c, Vec3 { x: u, y: v, z: w }, beyond) = self.corners(x);
         let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
         let low = mix(mix(c[0], c[1], u), mix(c[2], c[3], u), v);
@@ -307,7 +253,7 @@ impl Grid {
 /// A lower bound of the distance of a point off the lattice whose nearest lattice point is at `phi`.
 fn beyond_lattice(phi: f64, beyond: Vec3) -> f64 {
     let d = beyond.length();
-    (phi.max(0.0).powi(2) + d * d).sqrt().max(phi - d)
+    (phi.max(0.0).powi(2) + d * d).sqrt()
 }
 
 #[cfg(test)]
@@ -341,8 +287,9 @@ mod tests {
         let grid = ball_grid();
         for i in 0..2000 {
             let x = Stream::new(3, 1).at(i).unit_vector() * Stream::new(4, 1).at(i).range(0.0, 2.0);
-            let (floor, phi) = (grid.floor(x), grid.phi(x));
-            assert!(floor <= phi + 1e-12 && (phi > 0.08 || floor >= phi - 0.07), "{floor} {phi}");
+            let (floor, phi) = (f64::from(grid.floors.at(&crate::floors::point(x))), grid.phi(x));
+            assert!(floor <= phi && (phi > 0.08 || floor >= phi - 0.07), "{x}: {floor} {phi}");
+            assert!(x.length() < 0.25 || floor >= phi - 0.012, "{x}: {floor} {phi}");
         }
     }
 

@@ -23,7 +23,7 @@
 //!
 //! | modules | what | sections |
 //! | --- | --- | --- |
-//! | `geometry`, `field`, `samples`, `convex` | shapes shared by bodies: mass, signed distance, sample points, faces | [Bri03] 4.3, 4.4 |
+//! | `geometry`, `field`, `floors`, `samples`, `convex` | shapes shared by bodies: mass, signed distance, sample points, faces | [Bri03] 4.3, 4.4 |
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
 //! | `broad`, `candidates`, `near`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
 //! | `shell` | surfaces without an inside | [Gue06] 2.14 |
@@ -54,6 +54,7 @@ mod document;
 mod error;
 pub mod experiments;
 mod field;
+mod floors;
 mod geometry;
 mod graph;
 mod lasting;

@@ -4,6 +4,7 @@
 //! distance prunes a whole branch ([Bri03] 4.4). Flat and reflex edges never touch first and are left out, and so are
 //! edges of finely cut smooth surfaces, which hardly stand out from the chords of their neighbours.
 
+use crate::floors::{Point, point};
 use billow_geom::mesh::Topology;
 use billow_geom::{Aabb, TriMesh};
 use billow_num::Vec3;
@@ -23,6 +24,8 @@ const SHARP: f64 = 1e-3;
 pub(crate) struct Samples {
     /// Vertex positions, in the order of the leaves [m].
     pub(crate) vertices: Vec<Vec3>,
+    /// The same in single precision, for bounds.
+    pub(crate) points: Vec<Point>,
     /// Edges as pairs of `vertices`, in the order of the leaves.
     pub(crate) edges: Vec<[u32; 2]>,
     /// Lengths of `edges` [m].
@@ -35,7 +38,7 @@ pub(crate) struct Samples {
 /// A sphere around vertices and edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
-    pub(crate) centre: Vec3,
+    pub(crate) centre: Point,
     pub(crate) radius: f64,
     /// First child; the second follows the first one's subtree. Zero for a leaf.
     second: u32,
@@ -71,11 +74,10 @@ impl Samples {
         points.clone().enumerate().for_each(|(k, i)| number[i.id as usize] = k as u32);
         let cuts = items.iter().filter(|i| i.edge);
         Self {
-            vertices: points.map(|i| i.ends[0]).collect(),
+            vertices: points.clone().map(|i| i.ends[0]).collect(),
+            points: points.map(|i| point(i.ends[0])).collect(),
             lengths: cuts.clone().map(|i| i.ends[0].distance(i.ends[1])).collect(),
-            edges: cuts
-                .map(|i| edges[i.id as usize].map(|v| number[v as usize]))
-                .collect(),
+            edges: cuts.map(|i| edges[i.id as usize].map(|v| number[v as usize])).collect(),
             nodes,
             spacing,
         }
@@ -84,7 +86,13 @@ impl Samples {
     /// A single point at the origin: a ball's centre.
     pub(crate) fn centre() -> Self {
         let node = Node { vertices: 0..1, ..Node::default() };
-        Self { vertices: vec![Vec3::ZERO], nodes: vec![node], spacing: f64::INFINITY, ..Self::default() }
+        Self {
+            vertices: vec![Vec3::ZERO],
+            points: vec![[0.0; 4]],
+            nodes: vec![node],
+            spacing: f64::INFINITY,
+            ..Self::default()
+        }
     }
 
     /// Whether no edge stands out.
@@ -97,25 +105,28 @@ impl Samples {
         self.spacing
     }
 
-    /// Calls `leaf` for every leaf none of whose ancestors `keep` refuses.
-    pub(crate) fn visit(&self, mut keep: impl FnMut(&Node) -> bool, mut leaf: impl FnMut(&Node)) {
+    /// Shows `visit` the nodes none of whose ancestors it refused, first children first.
+    pub(crate) fn visit(&self, mut visit: impl FnMut(&Node) -> bool) {
         let mut stack = [0u32; 64];
         let mut depth = usize::from(!self.nodes.is_empty());
         while depth > 0 {
             depth -= 1;
             let at = stack[depth];
             let node = &self.nodes[at as usize];
-            if !keep(node) {
-                continue;
-            }
-            if node.second == 0 {
-                leaf(node);
-            } else {
+            if visit(node) && !node.is_leaf() {
                 stack[depth] = node.second;
                 stack[depth + 1] = at + 1;
                 depth += 2;
             }
         }
+    }
+}
+
+impl Node {
+    /// Whether it has no children.
+    #[inline]
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.second == 0
     }
 }
 
@@ -136,7 +147,7 @@ fn split(items: &mut [Item], before: [u32; 2], nodes: &mut Vec<Node>) {
     let centre = bounds.centre();
     let radius = items.iter().flat_map(|i| i.ends).map(|p| p.distance(centre)).fold(0.0, f64::max);
     let (vertices, edges) = (before[0]..after[0], before[1]..after[1]);
-    nodes.push(Node { centre, radius, second: 0, vertices, edges });
+    nodes.push(Node { centre: point(centre), radius, second: 0, vertices, edges });
     if items.len() <= LEAF {
         return;
     }
@@ -227,18 +238,19 @@ mod tests {
         let mesh = Ring::default().mesh().unwrap();
         let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         let (mut vertices, mut edges) = (0, 0);
-        samples.visit(
-            |node| {
-                let near = |v: u32| samples.vertices[v as usize].distance(node.centre) <= node.radius + 1e-12;
-                assert!(node.vertices.clone().all(near));
-                assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
-                true
-            },
-            |leaf| {
-                vertices += leaf.vertices.len();
-                edges += leaf.edges.len();
-            },
-        );
+        samples.visit(|node| {
+            let near = |v: u32| {
+                let centre = Vec3::from_slice(&node.centre.map(f64::from));
+                samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6
+            };
+            assert!(node.vertices.clone().all(near));
+            assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
+            if node.is_leaf() {
+                vertices += node.vertices.len();
+                edges += node.edges.len();
+            }
+            true
+        });
         assert_eq!((vertices, edges), (samples.vertices.len(), samples.edges.len()));
     }
 }

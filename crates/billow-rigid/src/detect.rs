@@ -18,6 +18,8 @@ use billow_num::{Pose, Vec3, par};
 
 /// Pairs per parallel piece of work.
 const PIECE: usize = 128;
+/// Hasty pairs looked at together.
+const HASTY: usize = 256;
 
 /// What is remembered of pairs, ascending. Results are the same if it is lost between steps.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +27,18 @@ pub(crate) struct Memory {
     pairs: Vec<([u32; 2], Known)>,
     /// Whether the next search is to be exact.
     exact: bool,
+    /// Whether other pairs than those of the next search keep their places.
+    some: bool,
 }
 
 impl Memory {
     /// Replaces what is known of the pairs in `fresh`, which ascend. After an exact search no other places last.
     fn keep(&mut self, fresh: Vec<([u32; 2], Known)>) {
-        let exact = std::mem::take(&mut self.exact);
+        let forget = std::mem::take(&mut self.exact) && !std::mem::take(&mut self.some);
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
         self.pairs.reserve(old.len() + fresh.len() / 4);
         let mut keep = |mut known: ([u32; 2], Known), new: bool| {
-            if exact && !new {
+            if forget && !new {
                 known.1.lasting = None;
             }
             self.pairs.push(known);
@@ -51,7 +55,12 @@ impl Memory {
 
     /// Makes the next search find what it would find if nothing were remembered.
     pub(crate) fn renew(&mut self) {
-        self.exact = true;
+        (self.exact, self.some) = (true, false);
+    }
+
+    /// The same for a search among pairs that moved since the last one; all others stayed where they were.
+    pub(crate) fn renew_some(&mut self) {
+        (self.exact, self.some) = (true, true);
     }
 
     fn of(&self, pair: [u32; 2]) -> Known {
@@ -157,19 +166,30 @@ impl Search<'_> {
 
     /// Haste of the hastiest pair that may meet within the step, at least one.
     pub(crate) fn hastiest(&self, motions: &[Motion], pairs: &[[u32; 2]], memory: &Memory) -> f64 {
-        let mut hasty: Vec<(f64, [u32; 2])> =
-            pairs.iter().map(|p| (self.haste(motions, *p), *p)).filter(|h| h.0 > 1.0).collect();
+        let mut hasty: Vec<(f64, [u32; 2])> = par::gather(pairs.len(), 1024, |range, out| {
+            let haste = |p: &[u32; 2]| (self.haste(motions, *p), *p);
+            out.extend(pairs[range].iter().map(haste).filter(|h| h.0 > 1.0));
+        });
         hasty.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
-        let mut scratch = Scratch::default();
-        let mut meet = |pair: [u32; 2]| {
+        let meet = |pair: [u32; 2], scratch: &mut Scratch| {
             let [a, b] = pair.map(|i| i as usize);
             let shapes = [self.model.geometry(a), self.model.geometry(b)];
             let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
             let reach = self.margin(pair[0], pair[1]) + self.speed(motions, pair) * self.dt;
             let mut known = Known { lasting: None, ..memory.of(pair) };
-            !touches(&meeting(shapes, now, now, (reach, 0.0)), &mut known, &mut scratch).is_empty()
+            !touches(&meeting(shapes, now, now, (reach, 0.0)), &mut known, scratch).is_empty()
         };
-        hasty.iter().find(|h| meet(h.1)).map_or(1.0, |h| h.0)
+        // Many at a time, the hastiest first.
+        for some in hasty.chunks(HASTY) {
+            let first = par::gather(some.len(), HASTY / 8, |range, out| {
+                let mut scratch = Scratch::default();
+                out.extend(range.into_iter().find(|k| meet(some[*k].1, &mut scratch)));
+            });
+            if let Some(k) = first.first() {
+                return some[*k].0;
+            }
+        }
+        1.0
     }
 
     /// Contacts of the given pairs, in their order. `memory` holds the candidates of earlier searches by pair, in

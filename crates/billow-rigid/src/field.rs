@@ -200,7 +200,7 @@ impl Grid {
     }
 
     /// The eight samples around a point, the position within their cube, and the offset from the lattice.
-    #[inline]
+    #[inline(always)]
     fn corners(&self, x: Vec3) -> ([f64; 8], Vec3, Vec3) {
         let u = (x - self.origin) * self.per_metre;
         let inside = u.clamp(Vec3::ZERO, self.last);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// How the signed distance of a mesh that is not convex is stored ([Bri03] 4.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
-    /// Uniform up to two million samples, sparse blocks beyond.
+    /// Uniform up to eight million samples, sparse blocks beyond.
     #[default]
     Automatic,
     /// A full lattice: fastest.
@@ -48,7 +48,7 @@ impl Default for Settings {
 /// Samples along the longest side unless told otherwise.
 const DEFAULT_SAMPLES: f64 = 96.0;
 /// Largest uniform grid chosen automatically [samples].
-const UNIFORM_LIMIT: f64 = 2e6;
+const UNIFORM_LIMIT: f64 = 8e6;
 /// Samples of φ kept around the surface.
 const BORDER: f64 = 3.0;
 

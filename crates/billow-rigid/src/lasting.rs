@@ -8,6 +8,7 @@
 use crate::contact::Touch;
 use crate::near::{Meeting, Placed};
 use billow_num::{Pose, Vec3};
+use std::sync::Arc;
 
 /// How far places are looked for beyond the margin, and so how far a pair may move, in half thicknesses of the thinner
 /// body.
@@ -51,7 +52,8 @@ fn relative(pair: &[Placed<'_>; 2]) -> Pose {
 pub(crate) struct Lasting {
     poses: [Pose; 2],
     since: Since,
-    places: Vec<Place>,
+    /// None without any: most pairs that are near do not touch.
+    places: Option<Arc<[Place]>>,
 }
 
 /// Anchors in both body frames, and the normal in that of the second body.
@@ -77,7 +79,7 @@ impl Lasting {
         Self {
             poses: pair.map(|p| p.pose),
             since: Since::new(pair, arm),
-            places: found.iter().map(place).collect(),
+            places: (!found.is_empty()).then(|| found.iter().map(place).collect()),
         }
     }
 
@@ -101,7 +103,8 @@ impl Lasting {
             let end = meeting.end[0].pose.point(p.anchors[0]) - meeting.end[1].pose.point(p.anchors[1]);
             Touch { on_a, on_b, normal, gap, end: normal.dot(end) }
         };
-        self.places.iter().map(place).filter(|t| t.end <= meeting.margin).collect()
+        let places = self.places.iter().flat_map(|places| places.iter());
+        places.map(place).filter(|t| t.end <= meeting.margin).collect()
     }
 }
 

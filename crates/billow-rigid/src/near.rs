@@ -24,7 +24,7 @@ pub(crate) struct Known {
     /// Vertices and edges that are close: results are the same without it.
     pub(crate) near: Option<Arc<Candidates>>,
     /// Places that serve for a while, within a step.
-    pub(crate) lasting: Option<Arc<Lasting>>,
+    pub(crate) lasting: Option<Lasting>,
     /// How far the two moved past each other in a part of a step, at most [m].
     pub(crate) pace: f64,
 }
@@ -118,7 +118,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
             sampled_both(&still, known, scratch);
             let lasting = Lasting::new(&meeting.now, &thin(&scratch.found, a.shape.depth.min(b.shape.depth)));
             let touches = lasting.touches(meeting);
-            known.lasting = Some(Arc::new(lasting));
+            known.lasting = Some(lasting);
             return touches;
         }
         known.lasting = None;

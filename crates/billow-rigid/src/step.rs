@@ -135,12 +135,13 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
     let still = |m: &Motion| Motion { v: Vec3::ZERO, w: Vec3::ZERO, ..*m };
     work.trial.clear();
     work.trial.extend(work.motions.iter().map(still));
+    let mut pairs = std::mem::take(&mut work.pairs);
+    work.memory.renew();
     for _ in 0..CLEARINGS {
         let search = Search { model, state, config, dt };
         work.predicted.clear();
         work.predicted.extend(state.bodies.iter().map(|b| b.pose));
-        work.memory.renew();
-        let found = search.contacts(&work.trial, &work.predicted, &work.pairs, &mut work.memory);
+        let found = search.contacts(&work.trial, &work.predicted, &pairs, &mut work.memory);
         let depth = |i: u32| model.geometry(i as usize).depth;
         let deep =
             |f: &&Found| f.gap < -0.5 * f.contact.skin - DEEP * depth(f.contact.a).min(depth(f.contact.b));
@@ -150,6 +151,10 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         }
         let order = persistent::level_order(&work.levels, &contacts);
         push::push_apart(model, state, &contacts, (&work.levels, &order), &work.live, config.push_sweeps);
+        // Only what was pushed is looked at again.
+        let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
+        pairs.retain(|p| p.iter().any(moved));
+        work.memory.renew_some();
     }
 }
 

@@ -134,7 +134,7 @@ keyword! {
 keyword! {
     /// How a signed distance is stored.
     pub(crate) enum PhiStorage {
-        /// Uniform up to two million samples, sparse blocks beyond.
+        /// Uniform up to eight million samples, sparse blocks beyond.
         "auto" Auto,
         /// A full lattice: fastest.
         "uniform" Uniform,

@@ -36,7 +36,8 @@ pub enum Sweep {
 pub struct Config {
     /// How internal forces are integrated.
     pub integrator: Integrator,
-    /// Small steps of [`Integrator::Coupled`] in one collision step [-].
+    /// Least number of small steps of [`Integrator::Coupled`] in one collision step; more, eight times at most, where springs
+    /// are beyond their limits [-].
     pub substeps: u32,
     /// How often [`Integrator::Coupled`] repeats a step to take account of collisions it did not foresee [-].
     pub attempts: u32,
@@ -60,7 +61,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             integrator: Integrator::default(),
-            substeps: 16,
+            substeps: 8,
             attempts: 1,
             courant: 0.5,
             tolerance: 1e-3,

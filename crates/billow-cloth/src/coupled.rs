@@ -9,15 +9,15 @@ use crate::hinges::Hinges;
 use crate::links::Links;
 use crate::objects::ObjectContacts;
 use crate::{Config, Model, air};
-use billow_contact::Pipeline;
+use billow_contact::{Pipeline, Unresolved};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
-/// Sub-steps between two evaluations of the air.
-const REFRESH_AIR: u32 = 4;
+/// How often the air is evaluated in a step.
+const AIR: u32 = 4;
 
-/// Sub-steps between two evaluations of objects and bending modes.
-const REFRESH: u32 = 8;
+/// How often objects and bending modes are evaluated in a step.
+const MODES: u32 = 2;
 
 /// The step to be marched through.
 #[derive(Clone, Copy)]
@@ -28,6 +28,8 @@ pub(crate) struct Span<'a> {
     pub(crate) time: f64,
     /// Its length [s].
     pub(crate) dt: f64,
+    /// Tensions at its start [N].
+    pub(crate) tension: &'a [f64],
 }
 
 /// Scratch. Dropping it changes no result.
@@ -50,25 +52,27 @@ impl Coupled {
     /// objects pushed last.
     pub(crate) fn advance(
         &mut self,
-        Span { model, config, time, dt }: Span<'_>,
+        Span { model, config, time, dt, tension }: Span<'_>,
         (x, v): (&mut [Vec3], &mut [Vec3]),
         pipeline: &mut Pipeline<'_>,
         stages: &mut Stages,
     ) -> u64 {
-        let steps = config.substeps.max(1);
-        let h = dt / f64::from(steps);
         self.end = time + dt;
         let Self { elements, moved, outer, faces, objects, .. } = self;
         let (links, hinges) = elements.get_or_insert_with(|| (Links::new(model), Hinges::new(model)));
+        let steps = small_steps(config.substeps, links.excess(x));
+        stages.count("small steps", u64::from(steps));
+        let h = dt / f64::from(steps);
         moved.resize(x.len(), Vec3::ZERO);
+        links.start(h, tension);
         for k in 0..steps {
             let t = h * f64::from(k);
-            if k % REFRESH_AIR == 0 {
-                let ahead = h * f64::from(REFRESH_AIR.min(steps - k));
+            if let Some(ahead) = due(k, steps, AIR) {
+                let ahead = h * f64::from(ahead);
                 stages.time("air", || external(model, config, (x, v), ahead, faces, outer));
             }
-            if k % REFRESH == 0 {
-                let ahead = h * f64::from(REFRESH.min(steps - k));
+            if let Some(ahead) = due(k, steps, MODES) {
+                let ahead = h * f64::from(ahead);
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
                 stages.time("linearise", || {
                     hinges.linearise(model, x);
@@ -76,14 +80,15 @@ impl Coupled {
                 });
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });
-            stages.time("springs", || links.begin(x, (h, k == 0), v));
+            stages.time("springs", || links.begin(x, v));
             stages.time("repulsion", || pipeline.warm(v));
             stages.time("springs", || links.sweep(v));
             stages.time("bending", || hinges.sweep(model, moved, h, v));
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));
             // Contacts begin every collision step without impulses: a few passes tell how heavy a stack is.
-            let passes = if k == 0 { config.contact.repulsion_passes.max(1) } else { 1 };
+            let passes = config.contact.repulsion_passes.max(1);
+            let passes = if k == 0 { 2 * passes } else { passes.div_ceil(2) };
             for _ in 0..if pipeline.touches() { passes } else { 0 } {
                 stages.time("repulsion", || pipeline.hold((x, h), v));
                 stages.time("objects", || objects.respond_again(x, time + t, h, v));
@@ -108,6 +113,26 @@ impl Coupled {
         self.objects.make_room(model, x, t)
     }
 
+    /// Corrects the mean velocities `v` of the step from `x` so that nothing collides; what collisions push stays out of
+    /// objects.
+    pub(crate) fn collide(
+        &mut self,
+        pipeline: &mut Pipeline<'_>,
+        (x, dt): (&[Vec3], f64),
+        v: &mut [Vec3],
+    ) -> Result<u64, Unresolved> {
+        self.objects.index(x.len());
+        let (objects, end) = (&self.objects, self.end);
+        pipeline.collide(v, &|i, v| objects.clamp(i, (x[i], dt, end), v))
+    }
+
+    /// Writes down the tensions at the end of the last step [N].
+    pub(crate) fn remember(&self, model: &Model, tension: &mut Vec<f64>) {
+        if let Some((links, _)) = &self.elements {
+            links.remember(model.springs.len(), tension);
+        }
+    }
+
     /// Adds the objects that pushed each node last to `counts`.
     pub(crate) fn count_contacts(&self, counts: &mut [u32]) {
         self.objects.count(counts);
@@ -122,6 +147,21 @@ impl Coupled {
             self.objects.push_out(self.end, x);
         }
     }
+}
+
+/// How many sub-steps a step needs in which springs are as much longer than they may be as `excess` says, relative to what
+/// they may: a taut cloth that is dragged over something needs more sweeps than one that falls.
+fn small_steps(usual: u32, excess: f64) -> u32 {
+    const TOLERATED: f64 = 0.005;
+    const MOST: f64 = 8.0;
+    let usual = f64::from(usual.max(1));
+    (usual * (1.0 + excess / TOLERATED).min(MOST)) as u32
+}
+
+/// Whether something done up to `times` in so many `steps` is due in step `k`; the number of steps it must last.
+fn due(k: u32, steps: u32, times: u32) -> Option<u32> {
+    let period = steps.div_ceil(times);
+    k.is_multiple_of(period).then(|| period.min(steps - k))
 }
 
 /// Gravity, air and the drag of a preroll, per mass [m/s²]; nothing on scripted nodes.

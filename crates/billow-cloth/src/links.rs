@@ -6,8 +6,8 @@
 //! opposite: linear and angular momentum are conserved to rounding.
 
 use crate::model::Model;
-use billow_num::Vec3;
 use billow_num::par::Tiles;
+use billow_num::{Vec3, par};
 
 /// Springs that follow one another in a sweep and share a thread.
 const TILE: usize = 96;
@@ -27,6 +27,8 @@ pub(crate) struct Links {
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
+    /// Number in the model.
+    element: u32,
     rest: f64,
     /// Tension per length [N/m].
     stiffness: f64,
@@ -60,6 +62,7 @@ impl Links {
             let e = order[*position as usize];
             let (rest, limit) = (springs.rest_lengths()[e], &model.limits[e]);
             Link {
+                element: e as u32,
                 rest,
                 stiffness: springs.stiffness()[e] / rest,
                 damping: springs.damping()[e] / rest,
@@ -76,18 +79,38 @@ impl Links {
         Self { tiles, list, h: 0.0 }
     }
 
-    /// Begins a sub-step of length `h` from `x` with a part of the last one's impulses, or none if it is the `first`.
-    pub(crate) fn begin(&mut self, x: &[Vec3], (h, first): (f64, bool), v: &mut [Vec3]) {
-        if h != self.h {
-            self.h = h;
-            self.list.iter_mut().for_each(|link| link.gain = link.gain(h));
-        }
-        let kept = if first { 0.0 } else { KEPT };
+    /// Begins a step of sub-steps of length `h` with the tensions at its start [N]; none if there are none.
+    pub(crate) fn start(&mut self, h: f64, tension: &[f64]) {
+        par::for_each_mut(&mut self.list, |_, link| {
+            link.gain = link.gain(h);
+            link.impulse = tension.get(link.element as usize).map_or(0.0, |t| t * h);
+        });
+        self.h = h;
+    }
+
+    /// Writes down the present tensions [N].
+    pub(crate) fn remember(&self, springs: usize, tension: &mut Vec<f64>) {
+        tension.clear();
+        tension.resize(springs, 0.0);
+        self.list.iter().for_each(|link| tension[link.element as usize] = link.impulse / self.h);
+    }
+
+    /// How much longer than allowed the longest spring is at `x`, relative to what is allowed [-].
+    pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
+        let longest = par::max(self.list.len(), |k| {
+            let (link, [a, b]) = (&self.list[k], self.tiles.nodes(k));
+            x[b as usize].distance(x[a as usize]) / link.longest
+        });
+        (longest - 1.0).max(0.0)
+    }
+
+    /// Begins a sub-step from `x` with a part of the last one's impulses.
+    pub(crate) fn begin(&mut self, x: &[Vec3], v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, v, |link, [a, b], [va, vb]| {
             let along = x[*b as usize] - x[*a as usize];
             link.length = along.length();
             link.unit = if link.length > 0.0 { along * link.length.recip() } else { Vec3::ZERO };
-            link.impulse *= kept;
+            link.impulse *= KEPT;
             *va += link.unit * (link.impulse * link.weights[0]);
             *vb -= link.unit * (link.impulse * link.weights[1]);
         });

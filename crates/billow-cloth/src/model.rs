@@ -425,7 +425,7 @@ impl Build {
             frictions: per_node(&self.friction),
             air_coefficients: per_triangle(&self.air),
             air_step: 0.0,
-            initial: crate::State { time: 0.0, x: self.x, v: self.v },
+            initial: crate::State { x: self.x, v: self.v, ..Default::default() },
             parts: self.parts,
             garments: self.garments,
             rest: self.rest,

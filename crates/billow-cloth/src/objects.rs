@@ -46,17 +46,15 @@ pub(crate) struct ObjectContacts {
 const NONE: u32 = u32::MAX;
 
 /// Layers of cloth that must fit between two objects.
-const LAYERS: f64 = 8.0;
-
-/// The least part of its thickness that a pinched node keeps.
-const THINNEST: f64 = 0.05;
+const LAYERS: f64 = 32.0;
 
 /// Cosine of the angle between normals beyond which objects face each other.
 const OPPOSITE: f64 = -0.5;
 
 impl ObjectContacts {
-    /// Finds how thin each node must be to fit between objects that face each other at time `t`, with as many layers
-    /// above and below it as usual. Without that, layers would push each other into the objects that press them.
+    /// Finds how thin each node must be to fit between objects that face each other at time `t`, with many layers above and
+    /// below it. Without that, layers would push each other into the objects that press them. The less room, the less
+    /// friction: otherwise objects that close like a wedge would draw in cloth for which there is no place.
     pub(crate) fn make_room(&mut self, model: &Model, x: &[Vec3], t: f64) -> &[f64] {
         self.room.clear();
         if model.solids.len() > 1 {
@@ -79,12 +77,12 @@ impl ObjectContacts {
                     if bounds.inflated(reach).contains(x[i]) {
                         let sample = solid.shape.sample(x[i], t);
                         if sample.phi < reach + sample.velocity.length() * dt {
+                            let room = self.room.get(i).copied().unwrap_or(1.0);
                             let contact = ObjectContact {
                                 normal: sample.normal,
                                 velocity: sample.velocity,
-                                level: sample.normal.dot(x[i]) - sample.phi
-                                    + model.offsets[i] * self.room.get(i).copied().unwrap_or(1.0),
-                                friction: (model.frictions[i] * solid.friction).sqrt(),
+                                level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i] * room,
+                                friction: (model.frictions[i] * solid.friction).sqrt() * room * room,
                                 pushed: 0.0,
                                 held: Vec3::ZERO,
                                 active: false,
@@ -159,15 +157,15 @@ impl ObjectContacts {
         });
     }
 
-    /// Keeps a node's velocity from leading into an object; no friction.
-    pub(crate) fn clamp(&self, node: usize, (x, h): (Vec3, f64), v: &mut Vec3) {
+    /// Keeps a node at `x` from being inside an object after `h`, at time `end`; no friction.
+    pub(crate) fn clamp(&self, node: usize, (x, h, end): (Vec3, f64, f64), v: &mut Vec3) {
         let Some(&first) = self.first.get(node) else { return };
         for position in first as usize..self.contacts.len() {
             if self.nodes[self.tiles.order()[position] as usize][0] as usize != node {
                 break;
             }
             let contact = &self.contacts[position];
-            let missing = contact.least(x, 0.0, h) - (*v - contact.velocity).dot(contact.normal);
+            let missing = contact.least(x + *v * h, end - self.time, h);
             if missing > 0.0 {
                 *v += contact.normal * missing;
             }
@@ -190,7 +188,7 @@ fn room_at(model: &Model, boxes: &[Aabb], (i, x): (usize, Vec3), t: f64) -> f64 
             }
         }
     }
-    part.max(THINNEST)
+    part.max(0.0)
 }
 
 impl ObjectContact {
@@ -220,7 +218,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn cloth_between_objects_that_face_each_other_is_as_thin_as_eight_layers_must_be() {
+    fn cloth_between_objects_that_face_each_other_is_as_thin_as_many_layers_must_be() {
         let solid = |z: f64, up: f64| crate::Solid {
             name: "plate".into(),
             shape: Arc::new(HalfSpace::new(Vec3::Z * z, Vec3::Z * up).unwrap()),
@@ -237,7 +235,7 @@ mod tests {
             layout: crate::Layout::Edges,
             pins: Vec::new(),
         };
-        for (room, part) in [(0.02, 1.0), (0.004, 0.5), (0.001, 0.125), (0.0, THINNEST)] {
+        for (room, part) in [(0.08, 1.0), (0.016, 0.5), (0.004, 0.125), (0.0, 0.0)] {
             let solids = vec![solid(-0.5 * room, 1.0), solid(0.5 * room, -1.0)];
             let setup = crate::Setup { garments: vec![garment.clone()], solids, ..Default::default() };
             let model = Model::new(setup).unwrap();

@@ -25,6 +25,7 @@ pub struct Workspace {
     x_bar: Vec<Vec3>,
     v_bar: Vec<Vec3>,
     v_mid: Vec<Vec3>,
+    tension: Vec<f64>,
 }
 
 impl Workspace {
@@ -95,6 +96,7 @@ pub fn step(
     report.stages.count("steps", 1);
     std::mem::swap(&mut state.x, &mut work.x_bar);
     std::mem::swap(&mut state.v, &mut work.v_bar);
+    std::mem::swap(&mut state.tension, &mut work.tension);
     state.time += dt;
     Ok(report)
 }
@@ -109,7 +111,7 @@ fn coupled_step(
 ) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
     let mut stages = Stages::default();
-    let Workspace { coupled, contact, x_bar, v_bar, v_mid, .. } = work;
+    let Workspace { coupled, contact, x_bar, v_bar, v_mid, tension, .. } = work;
     start_over(model, state, dt, (x_bar, v_bar));
 
     // Contacts and pairs that may meet, for nodes that go on as they are.
@@ -124,7 +126,7 @@ fn coupled_step(
     // Candidate positions and velocities, again while there are collisions to learn of.
     let x = &state.x;
     for attempt in 0.. {
-        let span = Span { model, config, time: state.time, dt };
+        let span = Span { model, config, time: state.time, dt, tension: &state.tension };
         report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
         stages.time("limits", || {
             v_mid.clone_from(x_bar);
@@ -143,8 +145,8 @@ fn coupled_step(
     // Collisions and impact zones correct the mean velocity; what they change belongs to the final one too.
     par::for_each_mut(v_bar, |i, v| *v -= v_mid[i]);
     for round in 1.. {
-        let collisions =
-            stages.time("collisions", || pipeline.collide(v_mid)).map_err(StepError::Unresolved)?;
+        let collisions = stages.time("collisions", || coupled.collide(&mut pipeline, (x, dt), v_mid));
+        let collisions = collisions.map_err(StepError::Unresolved)?;
         if collisions == 0 || round == LIMIT_ROUNDS {
             break;
         }
@@ -158,6 +160,7 @@ fn coupled_step(
     // Final positions, exactly those the pipeline approved.
     par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
     finite(model, "collisions", x_bar)?;
+    coupled.remember(model, tension);
     report.contact = pipeline.into_report();
     report.stages = stages;
     Ok(report)
@@ -173,7 +176,8 @@ fn split_step(
 ) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
     let mut stages = Stages::default();
-    let Workspace { forces, scratch, contact, objects, x_bar, v_bar, v_mid, .. } = work;
+    let Workspace { forces, scratch, contact, objects, x_bar, v_bar, v_mid, tension, .. } = work;
+    tension.clear();
     let mut motion = Motion { model, config, forces, scratch, iterations: 0 };
 
     // Advance to candidate positions and velocities with internal dynamics.
@@ -195,7 +199,7 @@ fn split_step(
     });
     let limit_and_collide = |v: &mut [Vec3]| {
         let sweeps = (config.sweep, config.strain_sweeps.div_ceil(config.contact.repulsion_passes.max(1)));
-        let clamp = |i: usize, v: &mut Vec3| objects.clamp(i, (x[i], dt), v);
+        let clamp = |i: usize, v: &mut Vec3| objects.clamp(i, (x[i], dt, state.time + dt), v);
         strain::limit(model, (Quantity::Strain, &clamp), sweeps, (x, dt), v);
         objects.accumulate(x, dt, v);
     };

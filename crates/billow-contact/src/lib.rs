@@ -29,6 +29,6 @@ mod zones;
 pub use config::{Config, Update};
 pub use impulse::{Contact, slide};
 pub use report::{Report, Unresolved};
-pub use resolve::{Pipeline, Step, Workspace, resolve};
+pub use resolve::{KeepOut, Pipeline, Step, Workspace, resolve};
 pub use surface::{Body, BodyProperties, Surface};
 pub use zones::{ZoneInput, ZoneMotion, Zones, move_together};

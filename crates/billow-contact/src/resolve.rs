@@ -10,7 +10,7 @@ use crate::repulsion::Repulsions;
 use crate::search::{Fit, Search};
 use crate::touch::{self, Touch};
 use crate::zones::{ZoneInput, Zones, move_together};
-use crate::{Config, Report, Surface, Unresolved, slide};
+use crate::{Config, Contact, Report, Surface, Unresolved, slide};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
@@ -66,12 +66,18 @@ pub fn resolve(
         stages.time("repulsion", || pipeline.repel((step.x, step.dt), v));
         stages.time("limits", || relax(v));
     }
-    stages.time("collisions", || pipeline.collide(v))?;
+    stages.time("collisions", || pipeline.collide(v, &|_, _| {}))?;
     Ok(pipeline.report)
 }
 
 /// If no more than one node in this many changed, what is around them is tested again and nothing else.
 const FEW: usize = 64;
+
+/// A rule that the velocity of every node that collisions change must still obey, such as staying out of solid objects.
+pub type KeepOut<'a> = &'a dyn Fn(usize, &mut Vec3);
+
+/// Passes over the collisions of one round.
+const PASSES: u32 = 4;
 
 /// What boxes enclose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,13 +189,25 @@ impl<'a> Pipeline<'a> {
     }
 }
 
+/// A collision being answered.
+struct Impact {
+    contact: Contact,
+    /// Speed at which it is to part [m/s].
+    aim: f64,
+    /// Coulomb coefficient [-].
+    friction: f64,
+    /// Normal speed given so far [m/s].
+    pushed: f64,
+}
+
 impl Pipeline<'_> {
     /// Rounds of impulses, then growing impact zones, until no trajectory collides. Says how many collisions there were;
-    /// may be called again after velocities changed.
+    /// may be called again after velocities changed. Nodes that impulses move obey `keep_out`; impact zones, the last
+    /// resort, do not.
     ///
     /// # Errors
     /// If scripted nodes are driven through something.
-    pub fn collide(&mut self, v: &mut [Vec3]) -> Result<u64, Unresolved> {
+    pub fn collide(&mut self, v: &mut [Vec3], keep_out: KeepOut<'_>) -> Result<u64, Unresolved> {
         let before = self.report.collisions;
         // What changed since the last call may collide within a zone, which cannot grow.
         self.work.zones.reset(self.surface.vertex_count());
@@ -206,7 +224,7 @@ impl Pipeline<'_> {
             self.report.rounds = self.report.rounds.max(round);
             self.report.collisions += collisions.len() as u64;
             let moved = if round <= self.config.collision_rounds {
-                self.push_apart(&collisions, v)
+                self.push_apart(&collisions, keep_out, v)
             } else {
                 self.grow_zones(&collisions, v)?
             };
@@ -259,29 +277,40 @@ impl Pipeline<'_> {
         found.collisions
     }
 
-    /// Inelastic impulses with friction on approaching pairs, recovery on close calls ([Bri03] 2.8). Returns the
-    /// nodes that may have moved.
-    fn push_apart(&self, collisions: &[Collision], v: &mut [Vec3]) -> Vec<u32> {
+    /// Inelastic impulses with friction on approaching pairs, recovery on close calls ([Bri03] 2.8). Later passes let
+    /// pairs that share nodes, and objects behind them, agree. Returns the nodes that may have moved.
+    fn push_apart(&self, collisions: &[Collision], keep_out: KeepOut<'_>, v: &mut [Vec3]) -> Vec<u32> {
         let inverse_masses = self.surface.inverse_masses();
-        let mut moved = Vec::with_capacity(4 * collisions.len());
-        for collision in collisions {
-            let (contact, pair) = (collision.contact(), &collision.pair);
-            let compliance = contact.compliance(inverse_masses);
-            if compliance == 0.0 {
-                continue;
+        let mut pushes: Vec<Impact> = collisions.iter().map(|c| self.impact(c, v)).collect();
+        for pass in 0..PASSES {
+            for impact in &mut pushes {
+                let contact = &impact.contact;
+                let relative = contact.relative(v);
+                let approach = relative.dot(contact.normal);
+                let pushed = (impact.pushed + impact.aim - approach).max(0.0);
+                let mut change = contact.normal * (pushed - impact.pushed);
+                if pass == 0 {
+                    let tangential = relative - contact.normal * approach;
+                    change += slide(tangential, pushed, impact.friction) - tangential;
+                }
+                impact.pushed = pushed;
+                if change != Vec3::ZERO {
+                    contact.apply(change / contact.compliance(inverse_masses), inverse_masses, v);
+                    contact.nodes.iter().map(|i| *i as usize).for_each(|i| keep_out(i, &mut v[i]));
+                }
             }
-            let relative = contact.relative(v);
-            let approach = relative.dot(contact.normal);
-            let tangential = relative - contact.normal * approach;
-            let recover = self.config.recovery * pair.gap(self.surface) / self.step.dt;
-            let dv = if approach < 0.0 { -approach } else { (recover - approach).max(0.0) };
-            let after = slide(tangential, dv, pair.friction(self.surface));
-            contact.apply((contact.normal * dv + (after - tangential)) / compliance, inverse_masses, v);
-            moved.extend(pair.nodes);
         }
+        let mut moved: Vec<u32> = collisions.iter().flat_map(|c| c.pair.nodes).collect();
         moved.sort_unstable();
         moved.dedup();
         moved
+    }
+
+    fn impact(&self, collision: &Collision, v: &[Vec3]) -> Impact {
+        let (contact, pair) = (collision.contact(), &collision.pair);
+        let recover = self.config.recovery * pair.gap(self.surface) / self.step.dt;
+        let aim = if contact.relative(v).dot(contact.normal) < 0.0 { 0.0 } else { recover };
+        Impact { contact, aim, friction: pair.friction(self.surface), pushed: 0.0 }
     }
 
     /// Merges the zones of colliding nodes and moves each grown zone as one body ([Bri03] 2.9).

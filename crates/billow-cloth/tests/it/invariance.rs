@@ -20,7 +20,7 @@ fn drape(turn: Quat, offset: Vec3) -> Model {
     model(vec![cloth], vec![ball], turn * GRAVITY)
 }
 
-const STEPS: u32 = 96;
+const STEPS: u32 = 72;
 
 fn draped(turn: Quat, offset: Vec3) -> State {
     let model = drape(turn, offset);
@@ -43,8 +43,9 @@ fn ten_kilometres_away_and_with_gravity_turned_the_motion_is_the_same() {
         let apart = |(a, b): (&Vec3, &Vec3)| (turn.inverse() * (*b - offset)).distance(*a);
         let worst = here.x.iter().zip(&there.x).map(apart).fold(0.0, f64::max);
         println!("{name}: {worst:.2e} m apart after {moved:.2} m");
-        // At 10 km positions are rounded to 2e-12 m, and folding multiplies that by ten every few steps.
-        assert!(worst < if offset == Vec3::ZERO { 1e-6 } else { 1e-3 }, "{name}: {worst} m");
+        // At 10 km positions are rounded to 2e-12 m; the impact multiplies that by a thousand and folding by ten every few
+        // steps.
+        assert!(worst < if offset == Vec3::ZERO { 1e-9 } else { 1e-4 }, "{name}: {worst} m");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random and hostile motion never gets through: every step is audited with exact predicates.
 
-use billow_contact::{Body, Config, Step, Surface, Workspace, ZoneMotion, resolve};
+use billow_contact::{Body, Config, Pipeline, Step, Surface, Workspace, ZoneMotion, resolve};
 use billow_geom::{TriMesh, audit, shapes};
 use billow_num::rng::Stream;
 use billow_num::stages::Stages;
@@ -182,4 +182,33 @@ fn scripted_surfaces_driven_through_each_other_are_reported_with_the_place() {
         }
     }
     panic!("the plates passed each other");
+}
+
+#[test]
+fn a_round_of_collisions_ends_outside_of_objects() {
+    // The upper sheet falls on the lower one, which lies on a floor at zero.
+    let scene = stack(&[sheet(8, 0.002), sheet(9, 0.012)], &[], 0.01);
+    let (dt, floor) = (0.01, 0.0);
+    let lowest = |obeys: bool| {
+        let (config, mut work) = (Config::default(), Workspace::default());
+        let mut v: Vec<Vec3> =
+            scene.x.iter().map(|x| Vec3::Z * if x.z > 0.01 { -5.0 } else { 0.0 }).collect();
+        let mut pipeline =
+            Pipeline::new(&scene.surface, Step { x: &scene.x, dt, config: &config }, &mut work);
+        pipeline.find(&v);
+        let keep_out = |i: usize, v: &mut Vec3| {
+            if obeys {
+                v.z = v.z.max((floor - scene.x[i].z) / dt);
+            }
+        };
+        pipeline.collide(&mut v, &keep_out).unwrap();
+        let report = pipeline.into_report();
+        assert!(report.collisions > 0);
+        let end: Vec<Vec3> = scene.x.iter().zip(&v).map(|(x, v)| *x + *v * dt).collect();
+        assert_eq!(audit::audit(&end, &scene.triangles).findings.len(), 0);
+        (end.iter().map(|x| x.z).fold(f64::INFINITY, f64::min), report.zones.len())
+    };
+    let (with, zones) = lowest(true);
+    assert!(with >= floor - 1e-12 && zones == 0, "{with}, {zones} zones");
+    assert!(lowest(false).0 < -5e-3, "the sheet would be pushed through the floor");
 }

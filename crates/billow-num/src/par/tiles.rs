@@ -137,6 +137,11 @@ impl<const N: usize> Tiles<N> {
         &self.order
     }
 
+    /// The nodes of the element at a position of a sweep.
+    pub fn nodes(&self, position: usize) -> [u32; N] {
+        self.nodes[position]
+    }
+
     /// Number of colours: a sweep waits so many times.
     pub fn colours(&self) -> usize {
         self.colours.len().saturating_sub(1)

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Version of the saved state.
-const STATE_FORMAT: u32 = 1;
+const STATE_FORMAT: u32 = 2;
 
 /// What a checkpoint holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,9 +119,7 @@ impl ClothSystem {
             friction: s.friction,
         });
         self.model.set_solids(placed.collect());
-        let coupled = self.plan.config.integrator == Integrator::Coupled;
-        let small_steps = if coupled { self.plan.config.substeps } else { 1 };
-        self.model.set_step(dt / f64::from(small_steps.max(1)));
+        self.model.set_step(dt);
         Ok(())
     }
 
@@ -327,6 +325,10 @@ impl System for ClothSystem {
         let (found, expected) = ([state.cloth.x.len(), state.cloth.v.len()], self.model.node_count());
         if found != [expected; 2] {
             return Err(format!("it has {} nodes, the scene {expected}", found[0]));
+        }
+        let springs = self.model.springs().len();
+        if !state.cloth.tension.is_empty() && state.cloth.tension.len() != springs {
+            return Err(format!("it has {} springs, the scene {springs}", state.cloth.tension.len()));
         }
         self.state = state;
         self.tangled = self.plan.allow_crossings;

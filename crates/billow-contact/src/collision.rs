@@ -1,6 +1,7 @@
 //! Collisions: pairs whose trajectories come too close.
 
 use crate::Contact;
+use crate::crossed::Candidate;
 use crate::pair::Pair;
 use crate::search::{Fit, Search};
 use crate::touch::MET;
@@ -58,23 +59,18 @@ pub(crate) fn strayed(fit: Fit<'_>, expected: &[Vec3]) -> Vec<u32> {
 
 /// Tests trajectories; boxes are fitted to them.
 pub(crate) fn detect(search: &mut Search, fit: Fit<'_>, which: Which<'_>) -> Detected {
-    let look = |part: &mut Detected, pair: Pair| part.look(fit, pair);
+    let look = |part: &mut Detected, candidate: Candidate| part.look(fit, candidate.pair);
     let found = match which {
         Which::All => search.all(fit.surface, look),
         Which::These { pairs, around } => {
             let mut found = search.around(fit.surface, around, look);
-            // What is around them was looked at already.
-            let mut done = vec![false; if pairs.is_empty() { 0 } else { fit.path.x0.len() }];
             if !pairs.is_empty() {
+                // What is around them was looked at already.
+                let mut done = vec![false; fit.path.x0.len()];
                 around.iter().for_each(|i| done[*i as usize] = true);
+                let still = |pair: &Pair| !pair.nodes.iter().any(|i| done[*i as usize]);
+                found.append(&mut search.among(pairs, still, look));
             }
-            let new = |pair: &&Pair| !pair.nodes.iter().any(|i| done[*i as usize]);
-            found.append(&mut par::map(pairs.len().div_ceil(par::CHUNK), |k| {
-                let mut part = Detected::default();
-                let range = k * par::CHUNK..pairs.len().min((k + 1) * par::CHUNK);
-                pairs[range].iter().filter(new).for_each(|pair| look(&mut part, *pair));
-                part
-            }));
             found
         }
     };
@@ -158,6 +154,7 @@ mod tests {
             let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: 1e-3 };
             let strayed = strayed(fit, &expected);
             assert!((5..30).contains(&strayed.len()), "{}", strayed.len());
+            search.follow(fit);
             search.refit(fit, &strayed);
             let some = detect(&mut search, fit, Which::These { pairs: &near, around: &strayed });
             search.fit(fit);

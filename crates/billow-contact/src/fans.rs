@@ -11,58 +11,74 @@
 //! Most of the boxes that overlap are those of such neighbours; the proof leaves them out at the cost of one look at
 //! each vertex.
 
-use crate::search::Fit;
+use crate::Surface;
+use crate::corner::{Corner, direction};
 use billow_geom::mesh::VertexKind;
-use billow_num::Vec3;
+use glam::Vec3A;
 
-/// More than all rounding in the test, relative to the size of what is around a vertex.
-const ROUNDING: f64 = 1e-12;
+/// More than all rounding of altitudes, relative to the size of what is around a vertex.
+const ROUNDING: f32 = 1e-5;
 
-/// Whether no two elements of the triangles around a vertex come within reach, except those that have a node in common.
-pub(crate) fn open(fit: Fit<'_>, vertex: u32) -> bool {
-    let topology = fit.surface.topology();
+/// Square of the smallest size at which squares of areas are good to single precision [m²].
+const SMALLEST: f32 = 1e-14;
+
+/// Whether no two elements of the triangles around a vertex come as near as they keep, except those that have a node in
+/// common.
+pub(crate) fn open(surface: &Surface, corners: &[Corner], vertex: u32) -> bool {
+    let topology = surface.topology();
     if topology.vertex_kinds()[vertex as usize] != VertexKind::Interior {
         return false;
     }
     let rim = topology.vertex_vertices(vertex);
-    let from = |x: &[Vec3], i: u32| x[i as usize] - x[vertex as usize];
-    let (x0, x1) = (fit.path.x0, fit.path.x1);
+    let hub = &corners[vertex as usize];
+    let (hub_from, hub_to) = (hub.from(), hub.to());
+    let spoke = |i: &u32| corners[*i as usize].from() - hub_from;
 
-    // The view that shows the largest area, and the farthest any node goes.
-    let last = rim.last().map_or(Vec3::ZERO, |i| from(x0, *i));
-    let (mut area, mut way2, mut size2, mut r) = (Vec3::ZERO, 0.0f64, 0.0f64, last);
+    // The view that shows the largest area, the farthest any node goes, and what each keeps around itself.
+    let last = rim.last().map_or(Vec3A::ZERO, spoke);
+    let (mut area, mut way2, mut size2, mut around, mut r) =
+        (Vec3A::ZERO, 0.0f32, 0.0f32, hub.around(), last);
     for i in rim {
-        let next = from(x0, *i);
+        let corner = &corners[*i as usize];
+        let next = corner.from() - hub_from;
         area += r.cross(next);
-        way2 = way2.max((from(x1, *i) - next).length_squared());
+        way2 = way2.max((corner.to() - hub_to - next).length_squared());
         size2 = size2.max(next.length_squared());
+        around = around.max(corner.around());
         r = next;
     }
-    let least = fit.reach * fit.surface.thickness(vertex) + 2.0 * way2.sqrt() + ROUNDING * size2.sqrt();
-    let least2 = least * least * area.length_squared();
+    let view = direction(area);
+    let least = 2.0 * (around + way2.sqrt()) * (1.0 + ROUNDING) + ROUNDING * size2.sqrt();
+    let least2 = least * least;
 
     // Altitudes in that view, and how often the rim passes its last node.
     let (mut r, mut side, mut turns) = (last, 0.0, 0);
     for i in rim {
-        let next = from(x0, *i);
-        let double = r.cross(next).dot(area);
+        let next = spoke(i);
+        let double = r.cross(next).dot(view);
         let longest2 = r.length_squared().max(next.length_squared()).max((next - r).length_squared());
         if !(double > 0.0 && double * double > least2 * longest2) {
             return false;
         }
-        let next_side = last.cross(next).dot(area);
+        let next_side = last.cross(next).dot(view);
         turns += u32::from(side < 0.0 && next_side >= 0.0);
         (r, side) = (next, next_side);
     }
-    turns == 1
+    turns == 1 && size2 > SMALLEST
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Body;
     use crate::pair::{Pair, Path};
-    use crate::{Body, Surface};
+    use billow_num::Vec3;
     use billow_num::rng::Stream;
+
+    fn open_at_hub(surface: &Surface, path: Path<'_>, reach: f64) -> bool {
+        let corner = |i: usize| Corner::new(path.x0[i].to_array(), path.x1[i].to_array(), 0.5 * reach);
+        open(surface, &(0..path.x0.len()).map(corner).collect::<Vec<_>>(), 0)
+    }
 
     /// A vertex with `n` triangles around it, joined in a ring.
     fn ring(n: u32) -> Surface {
@@ -107,16 +123,16 @@ mod tests {
             let mut move_on =
                 |x: &Vec3| *x + Vec3::from_array([0; 3].map(|_| draws.range(1.0 - way, 1.0 + way)));
             let x1: Vec<Vec3> = x0.iter().map(&mut move_on).collect();
-            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: 0.1 };
-            if !open(fit, 0) {
+            let (path, reach) = (Path { x0: &x0, x1: &x1 }, 0.1);
+            if !open_at_hub(&surface, path, reach) {
                 continue;
             }
             opened += 1;
             for pair in pairs(&surface) {
                 for t in 0..=10 {
-                    let (x0, x1) = fit.path.of(&pair);
+                    let (x0, x1) = path.of(&pair);
                     let at = std::array::from_fn(|i| x0[i].lerp(x1[i], f64::from(t) / 10.0));
-                    assert!(pair.nearest(&at).1 > fit.reach, "{k}: {pair:?}");
+                    assert!(pair.nearest(&at).1 > reach, "{k}: {pair:?}");
                 }
             }
         }
@@ -129,9 +145,7 @@ mod tests {
             let angle = turn * f64::from(i);
             Vec3::new(angle.cos(), angle.sin(), z * f64::from(i))
         };
-        let test = |surface: &Surface, x: &[Vec3]| {
-            open(Fit { surface, path: Path { x0: x, x1: x }, reach: 1e-3 }, 0)
-        };
+        let test = |surface: &Surface, x: &[Vec3]| open_at_hub(surface, Path { x0: x, x1: x }, 1e-3);
         let turns = |n: u32, times: f64, z: f64| -> Vec<Vec3> {
             let turn = times * std::f64::consts::TAU / f64::from(n);
             std::iter::once(Vec3::ZERO).chain((0..n).map(|i| at(i, turn, z))).collect()

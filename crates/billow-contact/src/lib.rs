@@ -13,6 +13,8 @@
 
 mod collision;
 mod config;
+mod corner;
+mod crossed;
 mod facets;
 mod fans;
 mod impulse;

@@ -40,18 +40,18 @@ impl Path<'_> {
 }
 
 impl Pair {
-    /// A point and a triangle, unless they belong together, neither can answer, or they are exempt.
+    /// A point and a triangle, unless they belong together or are exempt.
     #[inline(always)]
     pub(crate) fn vertex_face(surface: &Surface, p: u32, [a, b, c]: [u32; 3]) -> Option<Self> {
-        let apart = p != a && p != b && p != c && surface.interacts(p, a);
+        let apart = (p != a) & (p != b) & (p != c);
         let nodes = [p, a, b, c];
         (apart && !surface.is_exempt(false, &nodes)).then_some(Self { kind: Kind::VertexFace, nodes })
     }
 
-    /// Two edges, unless they belong together, neither can answer, or they are exempt.
+    /// Two edges, unless they belong together or are exempt.
     #[inline(always)]
     pub(crate) fn edge_edge(surface: &Surface, [a, b]: [u32; 2], [c, d]: [u32; 2]) -> Option<Self> {
-        let apart = a != c && a != d && b != c && b != d && surface.interacts(a, c);
+        let apart = (a != c) & (a != d) & (b != c) & (b != d);
         let nodes = [a, b, c, d];
         (apart && !surface.is_exempt(true, &nodes)).then_some(Self { kind: Kind::EdgeEdge, nodes })
     }
@@ -105,29 +105,19 @@ impl Pair {
     /// than their distance; false says nothing.
     #[inline(always)]
     pub(crate) fn stay_beyond(&self, x0: &[Vec3; 4], x1: &[Vec3; 4], limit: f64) -> bool {
-        self.kept_apart(self.across(x0), x0, x1, limit)
-            || self.kept_apart(self.between(x0).way, x0, x1, limit)
-    }
-
-    /// The normal of the triangle, or what is perpendicular to both edges; of any length.
-    #[inline(always)]
-    pub(crate) fn across(&self, x: &[Vec3; 4]) -> Vec3 {
-        match self.kind {
-            Kind::VertexFace => (x[2] - x[1]).cross(x[3] - x[1]),
-            Kind::EdgeEdge => (x[1] - x[0]).cross(x[3] - x[2]),
-        }
-    }
-
-    /// The way from the second element to the first: the shortest one for edges, that from the middle of a triangle.
-    #[inline(always)]
-    pub(crate) fn between(&self, x: &[Vec3; 4]) -> Between {
-        match self.kind {
+        let (across, between) = match self.kind {
             Kind::VertexFace => {
-                let way = x[0] - (x[1] + x[2] + x[3]) * (1.0 / 3.0);
-                Between { way, shortest: false, at_end: false }
+                let (e, f) = (x0[2] - x0[1], x0[3] - x0[1]);
+                (e.cross(f), x0[0] - x0[1] - (e + f) * (1.0 / 3.0))
             }
-            Kind::EdgeEdge => Between::edges(x[1] - x[0], x[3] - x[2], x[0] - x[2]),
-        }
+            Kind::EdgeEdge => {
+                let (e, f) = (x0[1] - x0[0], x0[3] - x0[2]);
+                (e.cross(f), x0[0] - x0[2] + (e - f) * 0.5)
+            }
+        };
+        self.kept_apart(across, x0, x1, limit)
+            || self.kept_apart(between, x0, x1, limit)
+            || [Vec3::X, Vec3::Y, Vec3::Z].into_iter().any(|axis| self.kept_apart(axis, x0, x1, limit))
     }
 
     /// Whether planes across `axis`, of any length, certainly hold the elements farther apart than `limit` all the way:
@@ -161,39 +151,6 @@ impl Pair {
             Kind::EdgeEdge => c.max(d) - a.min(b),
         };
         approach.max(0.0)
-    }
-}
-
-/// A way from the second element of a pair to the first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Between {
-    pub(crate) way: Vec3,
-    /// Whether it is the shortest, but for rounding.
-    pub(crate) shortest: bool,
-    /// Whether it certainly begins or ends where one of the edges does.
-    pub(crate) at_end: bool,
-}
-
-impl Between {
-    /// The shortest way between edges along `e` and `f`, the first of which starts `g` from the second.
-    #[inline(always)]
-    fn edges(e: Vec3, f: Vec3, g: Vec3) -> Self {
-        // Edges less parallel than this have well-defined nearest points; those this far outside are certainly so.
-        const CROSSED: f64 = 1e-6;
-        const OUTSIDE: f64 = 1e-6;
-        let (ee, ef, ff, eg, fg) = (e.dot(e), e.dot(f), f.dot(f), e.dot(g), f.dot(g));
-        let crossed = ee * ff - ef * ef;
-        let (across, per_e, per_f) = (1.0 / crossed, 1.0 / ee, 1.0 / ff);
-        let clamp = |s: f64| less(more(s, 0.0), 1.0);
-        let outside = |s: f64| (s - 0.5).abs() > 0.5 + OUTSIDE;
-        // Nearest points of the lines, each in turn pulled back into its edge and the other to what is then nearest.
-        let a = clamp((ef * fg - ff * eg) * across);
-        let b = (a * ef + fg) * per_f;
-        let b_in = clamp(b);
-        let a = (b_in * ef - eg) * per_e;
-        let shortest = crossed > CROSSED * ee * ff;
-        let at_end = shortest && (outside(a) || outside(b));
-        Self { way: g + e * clamp(a) - f * b_in, shortest, at_end }
     }
 }
 

@@ -256,6 +256,7 @@ impl Pipeline<'_> {
             }
             Fitted::Contacts => {
                 let strayed = collision::strayed(fit, expected);
+                search.follow(fit);
                 search.refit(fit, &strayed);
                 collision::detect(search, fit, Which::These { pairs: near, around: &strayed })
             }

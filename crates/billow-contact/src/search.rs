@@ -5,10 +5,12 @@
 //! asked, in parallel, in an order that the tree alone decides.
 
 use crate::Surface;
+use crate::corner::Corner;
+use crate::crossed::{Candidate, Sieve};
 use crate::facets::{Facet, facets};
 use crate::fans;
 use crate::pair::{Pair, Path};
-use crate::slabs::{Corner, Slabs};
+use crate::slabs::Slabs;
 use billow_geom::Aabb;
 use billow_geom::bvh::{Bvh, Marks, PairTasks};
 use billow_num::{Vec3, par};
@@ -54,15 +56,6 @@ impl Fit<'_> {
         0.5 * self.reach * self.surface.thickness(vertex)
     }
 
-    /// Boxes of a facet at both ends of the step and what to grow them by.
-    fn leaf(&self, facet: &Facet) -> ([Aabb; 2], f64) {
-        let around = |x: &[Vec3]| {
-            let [a, b, c] = facet.nodes.map(|i| x[i as usize]);
-            Aabb { min: a.min(b).min(c), max: a.max(b).max(c) }
-        };
-        ([around(self.path.x0), around(self.path.x1)], self.around(facet.nodes[0]))
-    }
-
     fn corner(&self, origin: Vec3, i: usize) -> Corner {
         let [x0, x1] = [self.path.x0[i] - origin, self.path.x1[i] - origin].map(|x| x.to_array());
         Corner::new(x0, x1, self.around(i as u32))
@@ -102,11 +95,11 @@ impl Search {
         let Self { facets, tree, slabs, corners, open, .. } = self;
         let bounds = Aabb::of_points(fit.path.x0);
         let origin = if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() };
-        tree.refit(origin, |k| fit.leaf(&facets[k]));
         corners.resize(fit.path.x0.len(), Corner::ANYWHERE);
         par::fill(corners, |i| fit.corner(origin, i));
         open.resize(corners.len(), false);
-        par::fill(open, |i| fans::open(fit, i as u32));
+        par::fill(open, |i| fans::open(fit.surface, corners, i as u32));
+        tree.refit_single(origin, |k| Corner::boxes(facets[k].nodes.map(|i| &corners[i as usize])));
         par::chunks_mut(slabs, CHUNK, |first, slabs| {
             for (facet, slabs) in facets[first..].iter().zip(slabs).filter(|(facet, _)| facet.face) {
                 *slabs = Slabs::new(facet.nodes.map(|i| &corners[i as usize]));
@@ -124,29 +117,45 @@ impl Search {
         let origin = tree.origin();
         for i in stale {
             corners[*i as usize] = fit.corner(origin, *i as usize);
-            open[*i as usize] = fans::open(fit, *i);
+        }
+        for i in stale {
+            open[*i as usize] = fans::open(fit.surface, corners, *i);
             for j in fit.surface.topology().vertex_vertices(*i) {
-                open[*j as usize] = fans::open(fit, *j);
+                open[*j as usize] = fans::open(fit.surface, corners, *j);
             }
         }
         for k in around.iter().map(|k| *k as usize).filter(|k| facets[*k].face) {
             slabs[k].fit(facets[k].nodes.map(|i| &corners[i as usize]));
         }
-        tree.refit_some(around, |k| fit.leaf(&facets[k]));
+        tree.refit_some_single(around, |k| Corner::boxes(facets[k].nodes.map(|i| &corners[i as usize])));
+    }
+
+    /// Takes the points to where they end, and leaves boxes and slabs as they are: they must have room for that.
+    pub(crate) fn follow(&mut self, fit: Fit<'_>) {
+        let origin = self.tree.origin();
+        par::fill(&mut self.corners, |i| fit.corner(origin, i));
     }
 
     /// Shows all pairs of elements that are not kept apart by boxes or slabs.
     pub(crate) fn all<T: Default + Send>(
         &mut self,
         surface: &Surface,
-        look: impl Fn(&mut T, Pair) + Sync,
+        look: impl Fn(&mut T, Candidate) + Sync,
     ) -> Vec<T> {
         self.tree.split_self(&mut self.tasks);
         let Self { tree, tasks, .. } = &*self;
         par::map(tasks.tasks().len(), |k| {
-            let mut part = T::default();
-            let mut look = |pair| look(&mut part, pair);
-            tree.run_self(tasks, tasks.tasks()[k], |a, b| self.compare(surface, a, b, &mut look));
+            let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
+            let mut look = |candidate| look(&mut part, candidate);
+            let mut tell = |pair| sieve.take(pair, &mut look);
+            let mut queue = Queue::new();
+            tree.run_self(tasks, tasks.tasks()[k], |a, b| {
+                if queue.push([a, b]) {
+                    self.work_off(surface, &mut queue, &mut tell);
+                }
+            });
+            self.work_off(surface, &mut queue, &mut tell);
+            sieve.finish(&mut look);
             part
         })
     }
@@ -156,52 +165,102 @@ impl Search {
         &mut self,
         surface: &Surface,
         nodes: &[u32],
-        look: impl Fn(&mut T, Pair) + Sync,
+        look: impl Fn(&mut T, Candidate) + Sync,
     ) -> Vec<T> {
         let around = self.facets_of(surface, nodes);
         self.tree.mark(around, &mut self.marks);
         self.tree.split_marked(&self.marks, &mut self.tasks);
         let Self { tree, tasks, marks, .. } = &*self;
         par::map(tasks.tasks().len(), |k| {
-            let mut part = T::default();
-            let mut look = |pair| look(&mut part, pair);
+            let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
+            let mut look = |candidate| look(&mut part, candidate);
+            let mut tell = |pair| sieve.take(pair, &mut look);
+            let mut queue = Queue::new();
             tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| {
-                self.compare(surface, a, b, &mut look);
+                if queue.push([a, b]) {
+                    self.work_off(surface, &mut queue, &mut tell);
+                }
             });
+            self.work_off(surface, &mut queue, &mut tell);
+            sieve.finish(&mut look);
             part
         })
     }
 
-    /// Shows the elements for which two facets speak, except what slabs keep apart.
-    #[inline(always)]
-    fn compare(&self, surface: &Surface, a: u32, b: u32, look: &mut impl FnMut(Pair)) {
-        let ends = surface.topology().edges();
-        let (a, b) = (a as usize, b as usize);
-        let (facet_a, facet_b) = (&self.facets[a], &self.facets[b]);
-        let open = |i: &u32| facet_b.nodes.contains(i) && self.open[*i as usize];
-        if !(facet_a.dynamic || facet_b.dynamic) || facet_a.nodes.iter().any(open) {
-            return;
+    /// Shows those of the pairs that may still come near.
+    pub(crate) fn among<T: Default + Send>(
+        &self,
+        pairs: &[Pair],
+        still: impl Fn(&Pair) -> bool + Sync,
+        look: impl Fn(&mut T, Candidate) + Sync,
+    ) -> Vec<T> {
+        par::map(pairs.len().div_ceil(par::CHUNK), |k| {
+            let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
+            let mut look = |candidate| look(&mut part, candidate);
+            let range = k * par::CHUNK..pairs.len().min((k + 1) * par::CHUNK);
+            pairs[range].iter().filter(|pair| still(pair)).for_each(|pair| sieve.take(*pair, &mut look));
+            sieve.finish(&mut look);
+            part
+        })
+    }
+
+    /// Tells the elements for which pairs of facets speak, except what slabs keep apart.
+    fn work_off(&self, surface: &Surface, queue: &mut Queue, tell: &mut impl FnMut(Pair)) {
+        queue.retain(|[a, b]| self.may_meet(&self.facets[a as usize], &self.facets[b as usize]));
+        for [a, b] in queue.drain() {
+            let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
+            if facet_a.sides != 0 && facet_b.sides != 0 {
+                self.compare_all(surface, [a, b], tell);
+                continue;
+            }
+            for (one, other, slabs) in [(facet_a, facet_b, b), (facet_b, facet_a, a)] {
+                for p in bits(if other.face { one.points } else { 0 }).map(|k| one.nodes[k]) {
+                    if self.slabs[slabs as usize].near(&self.corners[p as usize]) {
+                        Pair::vertex_face(surface, p, other.nodes).into_iter().for_each(&mut *tell);
+                    }
+                }
+            }
         }
-        let [corners_a, corners_b] =
-            [facet_a, facet_b].map(|facet| facet.nodes.map(|i| &self.corners[i as usize]));
-        let seen_b = self.slabs[a].see(corners_b);
+    }
+
+    /// Whether two facets have something to tell, one of them moves, and they are not neighbours in a smooth part of the
+    /// surface. There are no branches, since nobody could foretell them.
+    #[inline(always)]
+    fn may_meet(&self, a: &Facet, b: &Facet) -> bool {
+        let [d, e, f] = b.nodes;
+        let open = |i: u32| ((i == d) | (i == e) | (i == f)) & self.open[i as usize];
+        let smooth = open(a.nodes[0]) | open(a.nodes[1]) | open(a.nodes[2]);
+        let speak = (a.points | b.points != 0) | ((a.sides != 0) & (b.sides != 0));
+        speak & (a.dynamic | b.dynamic) & !smooth
+    }
+
+    /// Tells the elements of two facets that both speak for edges.
+    #[inline(always)]
+    fn compare_all(&self, surface: &Surface, [a, b]: [u32; 2], tell: &mut impl FnMut(Pair)) {
+        let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
+        let corners = |facet: &Facet| {
+            let [a, b, c] = facet.nodes;
+            [&self.corners[a as usize], &self.corners[b as usize], &self.corners[c as usize]]
+        };
+        let seen_b = self.slabs[a as usize].see(corners(facet_b));
         if seen_b.apart() {
             return;
         }
-        let seen_a = self.slabs[b].see(corners_a);
+        let seen_a = self.slabs[b as usize].see(corners(facet_a));
         if seen_a.apart() {
             return;
         }
         for (one, seen, other) in [(facet_a, &seen_a, facet_b), (facet_b, &seen_b, facet_a)] {
-            for k in bits(one.points).filter(|k| other.face && !seen.point_apart(*k)) {
-                Pair::vertex_face(surface, one.nodes[k], other.nodes).into_iter().for_each(&mut *look);
+            for k in bits(seen.points(one.points)) {
+                Pair::vertex_face(surface, one.nodes[k], other.nodes).into_iter().for_each(&mut *tell);
             }
         }
-        for i in bits(facet_a.sides).filter(|i| !seen_a.side_apart(*i)) {
-            for j in bits(facet_b.sides).filter(|j| !seen_b.side_apart(*j)) {
+        let (ends, sides_b) = (surface.topology().edges(), seen_b.sides(facet_b.sides));
+        for i in bits(seen_a.sides(facet_a.sides)) {
+            for j in bits(sides_b) {
                 let (e, f) = (facet_a.edges[i], facet_b.edges[j]);
                 let (e, f) = (ends[e.min(f) as usize], ends[e.max(f) as usize]);
-                Pair::edge_edge(surface, e, f).into_iter().for_each(&mut *look);
+                Pair::edge_edge(surface, e, f).into_iter().for_each(&mut *tell);
             }
         }
     }
@@ -220,8 +279,51 @@ impl Search {
     }
 }
 
+/// Pairs of facets that wait to be compared, so that each step is done for many of them.
+struct Queue {
+    pairs: [[u32; 2]; Self::LENGTH],
+    count: usize,
+}
+
+impl Queue {
+    const LENGTH: usize = 256;
+
+    fn new() -> Self {
+        Self { pairs: [[0; 2]; Self::LENGTH], count: 0 }
+    }
+
+    /// Takes a pair; says whether the queue is full.
+    #[inline(always)]
+    fn push(&mut self, pair: [u32; 2]) -> bool {
+        self.pairs[self.count] = pair;
+        self.count += 1;
+        self.count == Self::LENGTH
+    }
+
+    /// Keeps some of the pairs, in order.
+    #[inline(always)]
+    fn retain(&mut self, keep: impl Fn([u32; 2]) -> bool) {
+        let mut kept = 0;
+        for k in 0..self.count {
+            let pair = self.pairs[k];
+            self.pairs[kept] = pair;
+            kept += usize::from(keep(pair));
+        }
+        self.count = kept;
+    }
+
+    /// All pairs; none are left.
+    fn drain(&mut self) -> impl Iterator<Item = [u32; 2]> {
+        self.pairs[..std::mem::take(&mut self.count)].iter().copied()
+    }
+}
+
 /// The numbers of the bits that are set.
 #[inline(always)]
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..3).filter(move |k| mask >> k & 1 == 1)
+fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        first
+    })
 }

@@ -5,28 +5,10 @@
 //! was beyond it all the way, because everything moves along straight lines. What holds for both ends of an edge or
 //! all corners of a triangle holds for the whole of it. Four directions are tested at once.
 //!
-//! Any directions no longer than one would do, so they may be inexact; projections are not, and slabs and corners are
-//! grown by more than their rounding. Not-a-number and infinity are beyond nothing.
+//! Any directions no longer than one would do, so they may be inexact. Nothing is beyond a corner that may be anywhere.
 
-use glam::{Vec3A, Vec4};
-
-/// Part of a coordinate's size by which its projection may be off, on each side of a comparison: rounding to single
-/// precision, three products, two sums, and the sums and differences of the comparison are eight half units.
-const ROUNDING: f32 = 8.0 * f32::EPSILON;
-
-/// Directions are made this long, so that their own rounding never makes them longer than one.
-const ALMOST_ONE: f32 = 1.0 - 1e-5;
-
-/// Smallest squared length of a vector whose direction is good to single precision.
-const SMALLEST: f32 = 1e-30;
-
-/// A point of the surface at both ends of the step; the fourth numbers are the distance it keeps around itself, with
-/// its rounding [m].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Corner {
-    start: Vec4,
-    end: Vec4,
-}
+use crate::corner::{Corner, direction};
+use glam::Vec4;
 
 /// Slabs of a triangle.
 #[derive(Clone, Copy, Debug)]
@@ -50,26 +32,6 @@ pub(crate) struct Seen {
     below: [Vec4; 3],
 }
 
-impl Corner {
-    /// A corner of which nothing is known.
-    pub(crate) const ANYWHERE: Self = {
-        let all = Vec4::new(0.0, 0.0, 0.0, f32::INFINITY);
-        Self { start: all, end: all }
-    };
-
-    /// A corner that moves from `x0` to `x1` and keeps a distance around itself.
-    pub(crate) fn new(x0: [f64; 3], x1: [f64; 3], distance: f64) -> Self {
-        let ([a, b, c], [d, e, f]) = (x0.map(|x| x as f32), x1.map(|x| x as f32));
-        let size = a.abs() + b.abs() + c.abs() + (d.abs() + e.abs() + f.abs());
-        let around = distance as f32 * (1.0 + ROUNDING) + size * ROUNDING;
-        if around < f32::INFINITY {
-            Self { start: Vec4::new(a, b, c, around), end: Vec4::new(d, e, f, around) }
-        } else {
-            Self::ANYWHERE
-        }
-    }
-}
-
 impl Slabs {
     /// A triangle without slabs: nothing is beyond them.
     pub(crate) const NONE: Self = Self {
@@ -82,7 +44,7 @@ impl Slabs {
 
     /// The slabs of a triangle.
     pub(crate) fn new(corners: [&Corner; 3]) -> Self {
-        let [a, b, c] = corners.map(|corner| Vec3A::from_vec4(corner.start));
+        let [a, b, c] = corners.map(Corner::from);
         let sides = [b - a, c - b, a - c];
         let normal = direction(sides[0].cross(sides[1]));
         let [p, q, r] = sides.map(|side| direction(side.cross(normal)));
@@ -98,7 +60,7 @@ impl Slabs {
 
     /// Fits the slabs to corners that may end elsewhere, in the same directions.
     pub(crate) fn fit(&mut self, corners: [&Corner; 3]) {
-        let around = Vec4::splat(corners[0].start.w.max(corners[1].start.w).max(corners[2].start.w));
+        let around = Vec4::splat(corners[0].around().max(corners[1].around()).max(corners[2].around()));
         let [start, end] = [
             corners.map(|corner| self.project(corner.start)),
             corners.map(|corner| self.project(corner.end)),
@@ -112,17 +74,29 @@ impl Slabs {
         self.x * Vec4::splat(x.x) + self.y * Vec4::splat(x.y) + self.z * Vec4::splat(x.z)
     }
 
+    /// Whether a corner does not stay beyond a slab.
+    #[inline(always)]
+    pub(crate) fn near(&self, corner: &Corner) -> bool {
+        let (above, below) = self.off(corner);
+        !beyond(above, below)
+    }
+
+    /// How far a corner is above and below the slabs, negative if it is not all the way.
+    #[inline(always)]
+    fn off(&self, corner: &Corner) -> (Vec4, Vec4) {
+        let (start, end) = (self.project(corner.start), self.project(corner.end));
+        let around = Vec4::splat(corner.around());
+        (
+            (start - self.top[0]).min(end - self.top[1]) - around,
+            (self.bottom[0] - start).min(self.bottom[1] - end) - around,
+        )
+    }
+
     /// Where the corners of another triangle are.
     #[inline(always)]
     pub(crate) fn see(&self, corners: [&Corner; 3]) -> Seen {
-        let mut seen = Seen { above: [Vec4::ZERO; 3], below: [Vec4::ZERO; 3] };
-        for k in 0..3 {
-            let (start, end) = (self.project(corners[k].start), self.project(corners[k].end));
-            let around = Vec4::splat(corners[k].start.w);
-            seen.above[k] = (start - self.top[0]).min(end - self.top[1]) - around;
-            seen.below[k] = (self.bottom[0] - start).min(self.bottom[1] - end) - around;
-        }
-        seen
+        let [(a, d), (b, e), (c, f)] = corners.map(|corner| self.off(corner));
+        Seen { above: [a, b, c], below: [d, e, f] }
     }
 }
 
@@ -135,30 +109,25 @@ impl Seen {
         beyond(a.min(b).min(c), d.min(e).min(f))
     }
 
-    /// Whether corner `k` stays beyond a slab.
+    /// Those of the corners, a bit for each, that do not stay beyond a slab.
     #[inline(always)]
-    pub(crate) fn point_apart(&self, k: usize) -> bool {
-        beyond(self.above[k], self.below[k])
+    pub(crate) fn points(&self, mask: u8) -> u8 {
+        let near = |k: usize| u8::from(!beyond(self.above[k], self.below[k])) << k;
+        mask & (near(0) | near(1) | near(2))
     }
 
-    /// Whether side `k`, of corners `k` and `k + 1`, stays beyond a slab.
+    /// Those of the sides, a bit for each, that do not stay beyond a slab; side `k` is that of corners `k` and `k + 1`.
     #[inline(always)]
-    pub(crate) fn side_apart(&self, k: usize) -> bool {
-        let next = (k + 1) % 3;
-        beyond(self.above[k].min(self.above[next]), self.below[k].min(self.below[next]))
+    pub(crate) fn sides(&self, mask: u8) -> u8 {
+        let ([a, b, c], [d, e, f]) = (self.above, self.below);
+        let near = |k: u8, above: Vec4, below: Vec4| u8::from(!beyond(above, below)) << k;
+        mask & (near(0, a.min(b), d.min(e)) | near(1, b.min(c), e.min(f)) | near(2, c.min(a), f.min(d)))
     }
 }
 
 #[inline(always)]
 fn beyond(above: Vec4, below: Vec4) -> bool {
     above.max(below).cmpgt(Vec4::ZERO).any()
-}
-
-/// A little less than the unit vector along `v`; zero if it is too short to have one.
-#[inline(always)]
-fn direction(v: Vec3A) -> Vec3A {
-    let size2 = v.length_squared();
-    if size2 > SMALLEST && size2 < f32::INFINITY { v * (ALMOST_ONE / size2.sqrt()) } else { Vec3A::ZERO }
 }
 
 #[cfg(test)]
@@ -196,12 +165,12 @@ mod tests {
             let seen = seen(&x0, &x1, limit);
             let of = |nodes: [usize; 4]| (nodes.map(|i| x0[i]), nodes.map(|i| x1[i]));
             for p in 0..3 {
-                if seen.point_apart(p) {
+                if seen.points(1 << p) == 0 {
                     beyond[0] += 1;
                     let (x0, x1) = of([3 + p, 0, 1, 2]);
                     assert!(distance(Kind::VertexFace, x0, x1) > limit, "point {p} of {k}");
                 }
-                for q in (0..3).filter(|_| seen.side_apart(p)) {
+                for q in (0..3).filter(|_| seen.sides(1 << p) == 0) {
                     beyond[1] += 1;
                     let (x0, x1) = of([3 + p, 3 + (p + 1) % 3, q, (q + 1) % 3]);
                     assert!(distance(Kind::EdgeEdge, x0, x1) > limit, "sides {p} {q} of {k}");
@@ -209,7 +178,7 @@ mod tests {
             }
             if seen.apart() {
                 beyond[2] += 1;
-                assert!((0..3).all(|p| seen.point_apart(p) && seen.side_apart(p)));
+                assert!(seen.points(7) == 0 && seen.sides(7) == 0);
             }
         }
         assert!(beyond.iter().all(|count| *count > 2000), "{beyond:?}");
@@ -228,7 +197,7 @@ mod tests {
             (Vec3::new(0.2, -0.09, 0.0), false),
             (Vec3::new(0.6, 0.6, 0.0), true),
         ] {
-            assert_eq!(at(p).point_apart(0), apart, "{p}");
+            assert_eq!(at(p).points(1) == 0, apart, "{p}");
             assert_eq!(at(p).apart(), apart, "{p}");
         }
     }
@@ -250,7 +219,7 @@ mod tests {
                 x[k].y = value;
                 let (start, end) = (seen(&x, &good, 0.1), seen(&good, &x, 0.1));
                 let corner = k.saturating_sub(3);
-                assert!(!start.point_apart(corner) && !end.point_apart(corner), "{value} {k}");
+                assert!(start.points(1 << corner) != 0 && end.points(1 << corner) != 0, "{value} {k}");
                 assert!(!start.apart() && !end.apart(), "{value} {k}");
             }
         }

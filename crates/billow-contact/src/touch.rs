@@ -1,6 +1,7 @@
 //! Contacts: pairs within the thickness at the start of the step, or planned to come that close.
 
-use crate::pair::{Between, Kind, Pair, Path};
+use crate::crossed::Candidate;
+use crate::pair::{Kind, Pair, Path};
 use crate::search::{Fit, Search};
 use crate::{Contact, Surface};
 use billow_num::Vec3;
@@ -39,7 +40,7 @@ pub(crate) fn find(
     (touches, near): (&mut Vec<Touch>, &mut Vec<Pair>),
 ) -> u64 {
     search.fit(Fit { surface, path, reach: MET });
-    let look = |part: &mut Found, pair: Pair| part.look(surface, path, room, pair);
+    let look = |part: &mut Found, candidate: Candidate| part.look(surface, path, room, candidate);
     let mut found = search.all(surface, look);
     touches.clear();
     near.clear();
@@ -53,38 +54,18 @@ pub(crate) fn find(
 
 impl Found {
     #[inline(always)]
-    fn look(&mut self, surface: &Surface, path: Path<'_>, room: &[f64], pair: Pair) {
+    fn look(&mut self, surface: &Surface, path: Path<'_>, room: &[f64], candidate: Candidate) {
+        let Candidate { pair, at_end, left } = candidate;
         self.candidates += 1;
-        let ((x0, x1), gap) = (path.of(&pair), pair.gap(surface));
-        if pair.kept_apart(pair.across(&x0), &x0, &x1, MET * gap) {
-            return;
-        }
-        let between = pair.between(&x0);
-        if pair.kept_apart(between.way, &x0, &x1, MET * gap) {
-            return;
-        }
         self.near.push(pair);
         let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
-        let gap = gap * pair.nodes.iter().map(part).fold(1.0, f64::min);
-        if !no_touch(&pair, between, [&x0, &x1], gap) {
+        let gap = pair.gap(surface) * pair.nodes.iter().map(part).fold(1.0, f64::min);
+        // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not meet.
+        if f64::from(at_end) >= gap && f64::from(left) <= gap {
+            let (x0, x1) = path.of(&pair);
             self.touches[pair.kind as usize].extend(touch(surface, path, &pair, [x0, x1], gap));
         }
     }
-}
-
-/// Whether [`touch`] certainly finds nothing, as cheaply as can be told: edges nearest at their ends are covered by
-/// points and faces, and those too far apart for the way they go do not meet.
-#[inline(always)]
-fn no_touch(pair: &Pair, between: Between, [x0, x1]: [&[Vec3; 4]; 2], gap: f64) -> bool {
-    /// More than the rounding of the distance.
-    const MARGIN: f64 = 1e-6;
-    let distance = between.way.length();
-    let nearer = distance < gap * (1.0 - MARGIN);
-    let farther = || {
-        let approach = pair.approach(between.way / distance, x0, x1);
-        distance > (approach + gap) * (1.0 + MARGIN)
-    };
-    between.shortest && ((nearer && between.at_end) || (!nearer && farther()))
 }
 
 /// The contact of two elements with nodes at `x0` that move to `x1`, if they are nearer than `gap` or will be.

@@ -48,6 +48,15 @@ pub fn point_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
 /// Closest point of the triangle `a b c` to the point `p` ([Bri03] 2.4).
 pub fn point_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> PointTriangle {
     let at = |w: [f64; 3]| w[0] * (a - p) + w[1] * (b - p) + w[2] * (c - p);
+    let done = |(weights, r): ([f64; 3], Vec3)| {
+        let normal = unit_or(-r, (b - a).cross(c - a));
+        PointTriangle { weights, distance: r.length(), normal }
+    };
+    // Foot of the perpendicular: nothing is closer if it is well inside.
+    let foot = foot_in_triangle(p, [a, b, c]);
+    if let Some((w, true)) = foot {
+        return done((w, at(w)));
+    }
     // Closest point of each edge.
     let (s_ab, s_bc, s_ca) = (point_segment(p, a, b), point_segment(p, b, c), point_segment(p, c, a));
     let edges = [[1.0 - s_ab, s_ab, 0.0], [0.0, 1.0 - s_bc, s_bc], [s_ca, 0.0, 1.0 - s_ca]];
@@ -55,14 +64,10 @@ pub fn point_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> PointTriangle {
     for w in &edges[1..] {
         keep_closer(&mut best, *w, at(*w));
     }
-    // Foot of the perpendicular, where it falls inside.
-    if let Some(w) = foot_in_triangle(p, [a, b, c]) {
+    if let Some((w, _)) = foot {
         keep_closer(&mut best, w, at(w));
     }
-    let (weights, r) = best;
-    let distance = r.length();
-    let face = (b - a).cross(c - a);
-    PointTriangle { weights, distance, normal: unit_or(-r, face) }
+    done(best)
 }
 
 /// Closest points of the segments `a0 a1` and `b0 b1` ([Bri03] 2.4).
@@ -70,6 +75,15 @@ pub fn edge_edge([a0, a1]: [Vec3; 2], [b0, b1]: [Vec3; 2]) -> EdgeEdge {
     // Relative to one end point so that the result does not depend on the distance to the origin.
     let (e, f, g) = (a1 - a0, b1 - b0, b0 - a0);
     let at = |[a, b]: [f64; 2]| g + b * f - a * e;
+    let done = |([a, b], r): ([f64; 2], Vec3)| {
+        let normal = unit_or(-r, e.cross(f));
+        EdgeEdge { a, b, distance: r.length(), normal }
+    };
+    // Common perpendicular of the two lines: nothing is closer if it meets both segments well inside.
+    let perpendicular = common_perpendicular(e, f, g);
+    if let Some((w, true)) = perpendicular {
+        return done((w, at(w)));
+    }
     // Each end point against the other segment.
     let mut best = ([0.0, point_segment(a0, b0, b1)], Vec3::ZERO);
     best.1 = at(best.0);
@@ -81,13 +95,16 @@ pub fn edge_edge([a0, a1]: [Vec3; 2], [b0, b1]: [Vec3; 2]) -> EdgeEdge {
     for w in ends {
         keep_closer(&mut best, w, at(w));
     }
-    // Common perpendicular of the two lines, where it meets both segments.
-    if let Some(w) = common_perpendicular(e, f, g) {
+    if let Some((w, _)) = perpendicular {
         keep_closer(&mut best, w, at(w));
     }
-    let ([a, b], r) = best;
-    EdgeEdge { a, b, distance: r.length(), normal: unit_or(-r, e.cross(f)) }
+    done(best)
 }
+
+/// Weights from here are well inside, if the directions are crossed: far above their rounding.
+const INSIDE: f64 = 1e-6;
+/// Square of the sine of the angle between two directions from which they count as crossed.
+const CROSSED: f64 = 1e-6;
 
 fn keep_closer<const N: usize>(best: &mut ([f64; N], Vec3), w: [f64; N], r: Vec3) {
     if r.length_squared() < best.1.length_squared() {
@@ -95,8 +112,9 @@ fn keep_closer<const N: usize>(best: &mut ([f64; N], Vec3), w: [f64; N], r: Vec3
     }
 }
 
-/// Weights of the foot of the perpendicular from `p` on the plane of the triangle, if all are positive.
-fn foot_in_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<[f64; 3]> {
+/// Weights of the foot of the perpendicular from `p` on the plane of the triangle, if all are positive, and whether they
+/// certainly are.
+fn foot_in_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<([f64; 3], bool)> {
     let (e, f) = (b - a, c - a);
     let n = e.cross(f);
     let n2 = n.length_squared();
@@ -107,11 +125,14 @@ fn foot_in_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<[f64; 3]> {
     u += du;
     v += dv;
     let w = 1.0 - u - v;
-    (u > 0.0 && v > 0.0 && w > 0.0 && n2 > 0.0).then_some([w, u, v])
+    let crossed = n2 > CROSSED * e.length_squared() * f.length_squared();
+    let certain = crossed && u > INSIDE && v > INSIDE && w > INSIDE;
+    (u > 0.0 && v > 0.0 && w > 0.0 && n2 > 0.0).then_some(([w, u, v], certain))
 }
 
-/// Positions along two lines with directions `e` and `f`, offset `g`, if both lie inside the segments.
-fn common_perpendicular(e: Vec3, f: Vec3, g: Vec3) -> Option<[f64; 2]> {
+/// Positions along two lines with directions `e` and `f`, offset `g`, if both lie inside the segments, and whether they
+/// certainly do.
+fn common_perpendicular(e: Vec3, f: Vec3, g: Vec3) -> Option<([f64; 2], bool)> {
     let n = e.cross(f);
     let n2 = n.length_squared();
     // g + b f − a e parallel to n.
@@ -120,7 +141,10 @@ fn common_perpendicular(e: Vec3, f: Vec3, g: Vec3) -> Option<[f64; 2]> {
     let [da, db] = solve(g + b * f - a * e);
     a += da;
     b += db;
-    (a > 0.0 && a < 1.0 && b > 0.0 && b < 1.0 && n2 > 0.0).then_some([a, b])
+    let crossed = n2 > CROSSED * e.length_squared() * f.length_squared();
+    let inside = |s: f64| s > INSIDE && s < 1.0 - INSIDE;
+    let certain = crossed && inside(a) && inside(b);
+    (a > 0.0 && a < 1.0 && b > 0.0 && b < 1.0 && n2 > 0.0).then_some(([a, b], certain))
 }
 
 /// `v` scaled to length one; `fallback` scaled to length one where `v` is zero, and zero where both are.

@@ -29,6 +29,9 @@ use crate::Aabb;
 use billow_num::{Vec3, par};
 use node::{NONE, Node, WIDTH, round_out};
 
+/// Boxes of one primitive at `E` instants in single precision: lower and upper corner, relative to a tree's origin [m].
+pub type SingleBoxes<const E: usize> = [[[f32; 3]; 2]; E];
+
 /// A box hierarchy with `E` boxes per primitive.
 #[derive(Clone, Debug)]
 pub struct Bvh<const E: usize> {
@@ -67,11 +70,20 @@ impl<const E: usize> Bvh<E> {
     /// Boxes are stored in single precision relative to `origin`; the middle of the scene is a good choice.
     /// Trees can only be queried against each other quickly if they share it.
     pub fn refit(&mut self, origin: Vec3, leaf: impl Fn(usize) -> ([Aabb; E], f64) + Sync) {
+        self.refit_single(origin, |i| {
+            let (boxes, thickness) = leaf(i);
+            round_out(&boxes, origin, thickness)
+        });
+    }
+
+    /// The same with boxes that are in single precision relative to `origin` already; what has no bounds reaches to the
+    /// largest finite number.
+    pub fn refit_single(&mut self, origin: Vec3, leaf: impl Fn(usize) -> SingleBoxes<E> + Sync) {
         self.origin = origin;
         let Some(&leaves) = self.levels.get(1) else { return };
         par::chunks_mut(&mut self.nodes[..leaves], REFIT_CHUNK, |_, nodes| {
             for node in nodes {
-                refit_leaves(node, origin, &leaf);
+                refit_leaves(node, &leaf);
             }
         });
         for l in 1..self.levels.len() - 1 {
@@ -92,14 +104,25 @@ impl<const E: usize> Bvh<E> {
         primitives: impl IntoIterator<Item = u32>,
         leaf: impl Fn(usize) -> ([Aabb; E], f64),
     ) {
+        let origin = self.origin;
+        self.refit_some_single(primitives, |i| {
+            let (boxes, thickness) = leaf(i);
+            round_out(&boxes, origin, thickness)
+        });
+    }
+
+    /// The same with boxes that are in single precision relative to the origin already.
+    pub fn refit_some_single(
+        &mut self,
+        primitives: impl IntoIterator<Item = u32>,
+        leaf: impl Fn(usize) -> SingleBoxes<E>,
+    ) {
         let mut touched = std::mem::take(&mut self.touched);
         touched.clear();
         for i in primitives {
             let Some(&slot) = self.slot.get(i as usize) else { continue };
-            let (boxes, thickness) = leaf(i as usize);
             let node = slot / WIDTH as u32;
-            let lane = round_out(&boxes, self.origin, thickness);
-            self.nodes[node as usize].set(slot as usize % WIDTH, &lane);
+            self.nodes[node as usize].set(slot as usize % WIDTH, &leaf(i as usize));
             touched.push(node);
         }
         // Level by level, each touched parent once.
@@ -135,11 +158,10 @@ impl<const E: usize> Bvh<E> {
 /// Nodes per parallel chunk of a refit.
 const REFIT_CHUNK: usize = 512;
 
-fn refit_leaves<const E: usize>(node: &mut Node<E>, origin: Vec3, leaf: impl Fn(usize) -> ([Aabb; E], f64)) {
+fn refit_leaves<const E: usize>(node: &mut Node<E>, leaf: impl Fn(usize) -> SingleBoxes<E>) {
     for lane in 0..WIDTH {
         if node.child[lane] != NONE {
-            let (boxes, thickness) = leaf(node.child[lane] as usize);
-            node.set(lane, &round_out(&boxes, origin, thickness));
+            node.set(lane, &leaf(node.child[lane] as usize));
         }
     }
 }

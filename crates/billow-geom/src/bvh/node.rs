@@ -22,8 +22,8 @@ pub(super) struct Node<const E: usize> {
     pub(super) child: [u32; WIDTH],
 }
 
-/// One child's boxes, `[lo, hi]` by instant and coordinate.
-pub(super) type Lane<const E: usize> = [[[f32; 3]; 2]; E];
+/// One child's boxes.
+pub(super) type Lane<const E: usize> = super::SingleBoxes<E>;
 
 impl<const E: usize> Node<E> {
     pub(super) const EMPTY: Self = Self {

@@ -39,7 +39,7 @@ pub(crate) enum Which<'a> {
     /// All.
     All,
     /// Those of the given pairs and of all pairs that have any of the nodes.
-    These { pairs: &'a [Pair], around: &'a [u32] },
+    These { pairs: &'a [Vec<Pair>], around: &'a [u32] },
 }
 
 /// The nodes that end so far from where the search for contacts `expected` them that they may meet more than what it found

@@ -19,9 +19,9 @@ pub(crate) struct Candidate {
     /// If this is finite, the elements are two edges that at the start are certainly nearest where one of them ends, and no
     /// farther apart than this [m].
     pub(crate) at_end: f32,
-    /// Distance that is certainly left of what two edges have at the start when they end across the way between their
-    /// nearest points; zero if nothing is certain [m].
-    pub(crate) left: f32,
+    /// What the elements lack at most, at the nearer end of the step, of the distance they are to keep: positive, because
+    /// nothing proves that they keep it [m].
+    pub(crate) lack: f32,
 }
 
 /// Shows candidates, edges four at a time.
@@ -37,11 +37,11 @@ impl<'a> Sieve<'a> {
         Self { corners, waiting: [nobody; FOUR], count: 0 }
     }
 
-    /// Takes a pair; it or others that waited may be shown.
+    /// Takes a pair, and what is known of its [`Candidate::lack`]; it or others that waited may be shown.
     #[inline(always)]
-    pub(crate) fn take(&mut self, pair: Pair, look: &mut impl FnMut(Candidate)) {
+    pub(crate) fn take(&mut self, pair: Pair, lack: f32, look: &mut impl FnMut(Candidate)) {
         match pair.kind {
-            Kind::VertexFace => look(Candidate { pair, at_end: f32::INFINITY, left: 0.0 }),
+            Kind::VertexFace => look(Candidate { pair, at_end: f32::INFINITY, lack }),
             Kind::EdgeEdge => {
                 self.waiting[self.count] = pair;
                 self.count += 1;
@@ -57,9 +57,9 @@ impl<'a> Sieve<'a> {
         if self.count == 0 {
             return;
         }
-        let Tested { apart, at_end, left } = Edges::gather(self.corners, &self.waiting).test();
+        let Tested { apart, at_end, lack } = Edges::gather(self.corners, &self.waiting).test();
         for k in (0..self.count).filter(|k| apart >> k & 1 == 0) {
-            look(Candidate { pair: self.waiting[k], at_end: at_end[k], left: left[k] });
+            look(Candidate { pair: self.waiting[k], at_end: at_end[k], lack: lack[k] });
         }
         self.count = 0;
     }
@@ -131,8 +131,8 @@ struct Instant {
 struct Edges {
     start: Instant,
     end: Instant,
-    /// Square of the distance both keep, with its rounding [m²].
-    keep2: Vec4,
+    /// Distance both keep, with its rounding [m].
+    keep: Vec4,
     /// Rounding of positions [m].
     rounding: Vec4,
 }
@@ -143,8 +143,8 @@ struct Tested {
     apart: u32,
     /// [`Candidate::at_end`].
     at_end: Vec4,
-    /// [`Candidate::left`].
-    left: Vec4,
+    /// [`Candidate::lack`].
+    lack: Vec4,
 }
 
 /// Where the edges are along an axis at one end of the step, the second starting at zero.
@@ -191,37 +191,39 @@ impl Edges {
         Self {
             start: Instant { e: b0 - a0, f: d0 - c0, g: a0 - c0 },
             end: Instant { e: b1 - a1, f: d1 - c1, g: a1 - c1 },
-            keep2: keep * keep * (1.0 + ROUNDING),
+            keep,
             rounding: (a0.size() + b0.size() + c0.size() + d0.size()) * ROUNDING,
         }
     }
 
     #[inline(always)]
     fn test(&self) -> Tested {
-        let axis = self.start.e.cross(self.start.f);
-        let apart = self.kept_apart(axis, self.start.along(axis), self.end.along(axis));
-        if apart == (1 << FOUR) - 1 {
-            return Tested { apart, at_end: Vec4::INFINITY, left: Vec4::ZERO };
+        let all = (1 << FOUR) - 1;
+        let far = |kept: Vec4| kept.cmpgt(self.keep).bitmask();
+        let across = self.kept_across(self.start.e.cross(self.start.f));
+        if far(across) == all {
+            return Tested { apart: all, at_end: Vec4::INFINITY, lack: Vec4::ZERO };
         }
-        let Way { way, sharp, outside } = self.shortest();
-        let (start, end) = (self.start.along(way), self.end.along(way));
-        let apart = apart | self.kept_apart(way, start, end);
-        let length = way.dot(way).sqrt();
-        let at_end = Vec4::select(outside, (length + self.rounding) * (1.0 + ROUNDING), Vec4::INFINITY);
-        // How far nodes of one edge approach those of the other.
-        let came = Along { e: start.e - end.e, f: start.f - end.f, g: start.g - end.g };
-        let approach = (came.g + came.e.max(Vec4::ZERO) - came.f.min(Vec4::ZERO)).max(Vec4::ZERO);
-        let left = (length - approach / length - self.rounding) * (1.0 - ROUNDING);
-        Tested { apart, at_end, left: Vec4::select(sharp, left, Vec4::ZERO) }
+        let Way { way, at_end } = self.shortest();
+        let kept = across.max(self.kept_across(way));
+        let length = (way.dot(way).sqrt() + self.rounding) * (1.0 + ROUNDING);
+        Tested {
+            apart: far(kept),
+            at_end: Vec4::select(at_end, length, Vec4::INFINITY),
+            lack: self.keep - kept,
+        }
     }
 
-    /// A bit for each pair that planes across `axis` hold apart.
+    /// Distance at which planes across `axis` hold the edges apart at both ends of the step in the same order; negative if
+    /// they do not.
     #[inline(always)]
-    fn kept_apart(&self, axis: Vectors, start: Along, end: Along) -> u32 {
+    fn kept_across(&self, axis: Vectors) -> Vec4 {
+        let (start, end) = (self.start.along(axis), self.end.along(axis));
         let between = start.above().min(end.above()).max(start.below().min(end.below()));
-        let between2 = between * between;
-        let far = between2.cmpgt(self.keep2 * axis.dot(axis)) & between2.cmpgt(Vec4::splat(SMALLEST));
-        (far & between.cmpgt(Vec4::ZERO)).bitmask()
+        // Short axes have no exact length.
+        let length2 = axis.dot(axis);
+        let exact = length2.cmpgt(Vec4::splat(SMALLEST));
+        Vec4::select(exact, between / length2.sqrt() * (1.0 - ROUNDING), Vec4::NEG_ONE)
     }
 
     /// The way from the second edge to the first at the start.
@@ -244,17 +246,15 @@ impl Edges {
         let a = (clamp(b) * ef - eg) / ee;
         let sharp = crossed.cmpgt(ee * ff * CROSSED)
             & (self.rounding * self.rounding).cmplt(ee.min(ff) * (SHARP * SHARP));
-        Way { way: g + e * clamp(a) - f * clamp(b), sharp, outside: sharp & (outside(a) | outside(b)) }
+        Way { way: g + e * clamp(a) - f * clamp(b), at_end: sharp & (outside(a) | outside(b)) }
     }
 }
 
 /// About the shortest way between two edges.
 struct Way {
     way: Vectors,
-    /// Whether it is so but for rounding.
-    sharp: BVec4A,
     /// Whether it certainly begins or ends where an edge does.
-    outside: BVec4A,
+    at_end: BVec4A,
 }
 
 /// Four points as vectors, and the fourth numbers.
@@ -288,7 +288,7 @@ mod tests {
         let corners: Vec<Corner> = (0..x0.len()).map(corner).collect();
         let (mut shown, mut sieve) = (Vec::new(), Sieve::new(&corners));
         let mut look = |candidate| shown.push(candidate);
-        pairs().into_iter().for_each(|pair| sieve.take(pair, &mut look));
+        pairs().into_iter().for_each(|pair| sieve.take(pair, 0.0, &mut look));
         sieve.finish(&mut look);
         shown
     }
@@ -313,24 +313,26 @@ mod tests {
 
     #[test]
     fn what_the_sieve_says_of_distances_is_true() {
-        let (mut ends, mut lefts) = (0, 0);
+        let (mut ends, mut lacks, limit) = (0, 0, 0.5);
         for k in 0..3000 {
             let (x0, x1) = storm(k, Vec3::ZERO);
-            for Candidate { pair, at_end, left } in shown(&x0, &x1, 0.5) {
+            for Candidate { pair, at_end, lack } in shown(&x0, &x1, limit) {
                 let [x0, x1] = [&x0, &x1].map(|x| pair.nodes.map(|i| x[i as usize]));
                 let (contact, distance) = pair.nearest(&x0);
                 if at_end.is_finite() {
                     ends += 1;
                     assert!(contact.weights.contains(&0.0) && distance <= f64::from(at_end), "{k} {pair:?}");
                 }
-                if left > 0.0 {
-                    lefts += 1;
-                    let approach = pair.approach(contact.normal, &x0, &x1);
-                    assert!(f64::from(left) <= distance - approach + 1e-6, "{k} {pair:?} {left}");
+                if f64::from(lack) < limit {
+                    lacks += 1;
+                    for t in 0..=10 {
+                        let at = std::array::from_fn(|i| x0[i].lerp(x1[i], f64::from(t) / 10.0));
+                        assert!(pair.nearest(&at).1 >= limit - f64::from(lack), "{k} {pair:?} {lack}");
+                    }
                 }
             }
         }
-        assert!(ends > 1000 && lefts > 1000, "{ends} {lefts}");
+        assert!(ends > 1000 && lacks > 1000, "{ends} {lacks}");
     }
 
     #[test]

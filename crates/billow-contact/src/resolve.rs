@@ -20,8 +20,8 @@ pub struct Workspace {
     search: Option<Search>,
     touches: Vec<Touch>,
     repulsions: Repulsions,
-    /// Pairs that are near if nodes go where the search expected them.
-    near: Vec<Pair>,
+    /// Pairs that are near if nodes go where the search expected them, in parts as they were found.
+    near: Vec<Vec<Pair>>,
     /// End positions the search expected.
     expected: Vec<Vec3>,
     /// End positions the trajectories were last tested with.

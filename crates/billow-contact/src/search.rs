@@ -147,7 +147,7 @@ impl Search {
         par::map(tasks.tasks().len(), |k| {
             let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
             let mut look = |candidate| look(&mut part, candidate);
-            let mut tell = |pair| sieve.take(pair, &mut look);
+            let mut tell = |pair, lack| sieve.take(pair, lack, &mut look);
             let mut queue = Queue::new();
             tree.run_self(tasks, tasks.tasks()[k], |a, b| {
                 if queue.push([a, b]) {
@@ -174,7 +174,7 @@ impl Search {
         par::map(tasks.tasks().len(), |k| {
             let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
             let mut look = |candidate| look(&mut part, candidate);
-            let mut tell = |pair| sieve.take(pair, &mut look);
+            let mut tell = |pair, lack| sieve.take(pair, lack, &mut look);
             let mut queue = Queue::new();
             tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| {
                 if queue.push([a, b]) {
@@ -187,25 +187,26 @@ impl Search {
         })
     }
 
-    /// Shows those of the pairs that may still come near.
+    /// Shows those of the pairs, given in parts, that may still come near.
     pub(crate) fn among<T: Default + Send>(
         &self,
-        pairs: &[Pair],
+        pairs: &[Vec<Pair>],
         still: impl Fn(&Pair) -> bool + Sync,
         look: impl Fn(&mut T, Candidate) + Sync,
     ) -> Vec<T> {
-        par::map(pairs.len().div_ceil(par::CHUNK), |k| {
+        par::map(pairs.len(), |k| {
             let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
             let mut look = |candidate| look(&mut part, candidate);
-            let range = k * par::CHUNK..pairs.len().min((k + 1) * par::CHUNK);
-            pairs[range].iter().filter(|pair| still(pair)).for_each(|pair| sieve.take(*pair, &mut look));
+            for pair in pairs[k].iter().filter(|pair| still(pair)) {
+                sieve.take(*pair, f32::INFINITY, &mut look);
+            }
             sieve.finish(&mut look);
             part
         })
     }
 
     /// Tells the elements for which pairs of facets speak, except what slabs keep apart.
-    fn work_off(&self, surface: &Surface, queue: &mut Queue, tell: &mut impl FnMut(Pair)) {
+    fn work_off(&self, surface: &Surface, queue: &mut Queue, tell: &mut impl FnMut(Pair, f32)) {
         queue.retain(|[a, b]| self.may_meet(&self.facets[a as usize], &self.facets[b as usize]));
         for [a, b] in queue.drain() {
             let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
@@ -215,9 +216,9 @@ impl Search {
             }
             for (one, other, slabs) in [(facet_a, facet_b, b), (facet_b, facet_a, a)] {
                 for p in bits(if other.face { one.points } else { 0 }).map(|k| one.nodes[k]) {
-                    if self.slabs[slabs as usize].near(&self.corners[p as usize]) {
-                        Pair::vertex_face(surface, p, other.nodes).into_iter().for_each(&mut *tell);
-                    }
+                    let beyond = self.slabs[slabs as usize].beyond(&self.corners[p as usize]);
+                    let pair = Pair::vertex_face(surface, p, other.nodes);
+                    pair.filter(|_| beyond <= 0.0).into_iter().for_each(|pair| tell(pair, -beyond));
                 }
             }
         }
@@ -236,7 +237,7 @@ impl Search {
 
     /// Tells the elements of two facets that both speak for edges.
     #[inline(always)]
-    fn compare_all(&self, surface: &Surface, [a, b]: [u32; 2], tell: &mut impl FnMut(Pair)) {
+    fn compare_all(&self, surface: &Surface, [a, b]: [u32; 2], tell: &mut impl FnMut(Pair, f32)) {
         let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
         let corners = |facet: &Facet| {
             let [a, b, c] = facet.nodes;
@@ -252,7 +253,8 @@ impl Search {
         }
         for (one, seen, other) in [(facet_a, &seen_a, facet_b), (facet_b, &seen_b, facet_a)] {
             for k in bits(seen.points(one.points)) {
-                Pair::vertex_face(surface, one.nodes[k], other.nodes).into_iter().for_each(&mut *tell);
+                let pair = Pair::vertex_face(surface, one.nodes[k], other.nodes);
+                pair.into_iter().for_each(|pair| tell(pair, -seen.point_beyond(k)));
             }
         }
         let (ends, sides_b) = (surface.topology().edges(), seen_b.sides(facet_b.sides));
@@ -260,7 +262,7 @@ impl Search {
             for j in bits(sides_b) {
                 let (e, f) = (facet_a.edges[i], facet_b.edges[j]);
                 let (e, f) = (ends[e.min(f) as usize], ends[e.max(f) as usize]);
-                Pair::edge_edge(surface, e, f).into_iter().for_each(&mut *tell);
+                Pair::edge_edge(surface, e, f).into_iter().for_each(|pair| tell(pair, f32::INFINITY));
             }
         }
     }

@@ -74,11 +74,11 @@ impl Slabs {
         self.x * Vec4::splat(x.x) + self.y * Vec4::splat(x.y) + self.z * Vec4::splat(x.z)
     }
 
-    /// Whether a corner does not stay beyond a slab.
+    /// How far a corner certainly stays beyond some slab; negative if it may not [m].
     #[inline(always)]
-    pub(crate) fn near(&self, corner: &Corner) -> bool {
+    pub(crate) fn beyond(&self, corner: &Corner) -> f32 {
         let (above, below) = self.off(corner);
-        !beyond(above, below)
+        above.max(below).max_element()
     }
 
     /// How far a corner is above and below the slabs, negative if it is not all the way.
@@ -114,6 +114,12 @@ impl Seen {
     pub(crate) fn points(&self, mask: u8) -> u8 {
         let near = |k: usize| u8::from(!beyond(self.above[k], self.below[k])) << k;
         mask & (near(0) | near(1) | near(2))
+    }
+
+    /// How far corner `k` certainly stays beyond some slab; negative if it may not [m].
+    #[inline(always)]
+    pub(crate) fn point_beyond(&self, k: usize) -> f32 {
+        self.above[k].max(self.below[k]).max_element()
     }
 
     /// Those of the sides, a bit for each, that do not stay beyond a slab; side `k` is that of corners `k` and `k + 1`.

@@ -32,12 +32,12 @@ struct Found {
 }
 
 /// Finds all contacts if nodes move along `path` and have the given part of their thickness, all if `room` is empty. Every
-/// pair that may come within [`MET`] thicknesses is `near`. Returns how many pairs were looked at.
+/// pair that may come within [`MET`] thicknesses is in some part of `near`. Returns how many pairs were looked at.
 pub(crate) fn find(
     search: &mut Search,
     surface: &Surface,
     (path, room): (Path<'_>, &[f64]),
-    (touches, near): (&mut Vec<Touch>, &mut Vec<Pair>),
+    (touches, near): (&mut Vec<Touch>, &mut Vec<Vec<Pair>>),
 ) -> u64 {
     search.fit(Fit { surface, path, reach: MET });
     let look = |part: &mut Found, candidate: Candidate| part.look(surface, path, room, candidate);
@@ -48,20 +48,23 @@ pub(crate) fn find(
     for kind in [Kind::VertexFace, Kind::EdgeEdge] {
         found.iter_mut().for_each(|part| touches.append(&mut part.touches[kind as usize]));
     }
-    found.iter_mut().for_each(|part| near.append(&mut part.near));
+    near.extend(found.iter_mut().map(|part| std::mem::take(&mut part.near)));
     found.iter().map(|part| part.candidates).sum()
 }
 
 impl Found {
     #[inline(always)]
     fn look(&mut self, surface: &Surface, path: Path<'_>, room: &[f64], candidate: Candidate) {
-        let Candidate { pair, at_end, left } = candidate;
+        let Candidate { pair, at_end, lack } = candidate;
         self.candidates += 1;
         self.near.push(pair);
         let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
-        let gap = pair.gap(surface) * pair.nodes.iter().map(part).fold(1.0, f64::min);
-        // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not meet.
-        if f64::from(at_end) >= gap && f64::from(left) <= gap {
+        let (full, room) = (pair.gap(surface), pair.nodes.iter().map(part).fold(1.0, f64::min));
+        let gap = full * room;
+        // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
+        let covered = f64::from(at_end) < gap;
+        let clear = MET * full - f64::from(lack) > gap;
+        if !covered && !clear {
             let (x0, x1) = path.of(&pair);
             self.touches[pair.kind as usize].extend(touch(surface, path, &pair, [x0, x1], gap));
         }
@@ -178,7 +181,7 @@ mod tests {
             let (mut touches, mut near) = (Vec::new(), Vec::new());
             let path = Path { x0: &x, x1: &x };
             find(&mut search, &surface, (path, room), (&mut touches, &mut near));
-            (touches.len(), near.len())
+            (touches.len(), near.iter().map(Vec::len).sum::<usize>())
         };
         let (all, near) = touching(&[]);
         assert!(all >= 3 && near >= all, "{all} {near}");

@@ -329,3 +329,142 @@ fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
         first
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Body;
+    use billow_num::rng::Stream;
+
+    const REACH: f64 = 1.25;
+
+    /// A sheet folded into layers, a thicker scripted triangle between them, and two points without triangles.
+    fn scene(k: u64) -> (Surface, Vec<Vec3>, Vec<Vec3>) {
+        let mut draws = Stream::new(41, 0).at(k);
+        let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
+        let mut sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, 13, 9).unwrap();
+        for p in &mut sheet.positions {
+            let s = 3.0 * (p.x + 0.5);
+            let along = if (s as u32).is_multiple_of(2) { s.fract() } else { 1.0 - s.fract() };
+            *p = Vec3::new(0.3 * along, p.y, 0.02 * s) + vector(4e-3);
+        }
+        sheet.positions.extend([Vec3::new(0.1, 0.1, 0.03), Vec3::new(0.2, -0.2, 0.01)]);
+        let plate = [Vec3::new(0.05, 0.0, 0.0), Vec3::new(0.3, 0.1, 0.03), Vec3::new(0.1, 0.4, 0.05)];
+        let masses = vec![1.0; sheet.positions.len()];
+        let body = |rest, triangles, inverse_masses, thickness, dynamic| Body {
+            rest,
+            triangles,
+            inverse_masses,
+            thickness,
+            friction: 0.0,
+            dynamic,
+        };
+        let bodies = [
+            body(&sheet.positions, &sheet.triangles, &masses, 0.01, true),
+            body(&plate, &[[0, 1, 2]], &[0.0; 3], 0.02, false),
+        ];
+        let surface = Surface::new(&bodies).unwrap();
+        let x0 = [&sheet.positions[..], &plate].concat();
+        let x1 = x0.iter().map(|x| *x + Vec3::new(0.3, -0.2, 0.1) + vector(4e-3)).collect();
+        (surface, x0, x1)
+    }
+
+    /// All pairs that come within reach, by trying all.
+    fn within_reach(fit: Fit<'_>) -> Vec<Pair> {
+        let (surface, topology) = (fit.surface, fit.surface.topology());
+        let (nodes, edges) = (0..surface.vertex_count() as u32, topology.edges());
+        let mut pairs: Vec<Pair> = nodes
+            .flat_map(|p| topology.triangles().iter().filter_map(move |t| Pair::vertex_face(surface, p, *t)))
+            .collect();
+        for (i, f) in edges.iter().enumerate() {
+            pairs.extend(edges[..i].iter().filter_map(|e| Pair::edge_edge(surface, *e, *f)));
+        }
+        pairs.retain(|pair| {
+            let ((x0, x1), (a, b)) = (fit.path.of(pair), pair.ends());
+            let near = |t: u32| {
+                let at = std::array::from_fn(|i| x0[i].lerp(x1[i], f64::from(t) / 4.0));
+                pair.nearest(&at).1 < fit.reach * pair.gap(surface)
+            };
+            surface.interacts(a, b) && (0..=4).any(near)
+        });
+        pairs
+    }
+
+    fn sorted(parts: Vec<Vec<Pair>>) -> Vec<Pair> {
+        let mut pairs = parts.concat();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    fn collect(list: &mut Vec<Pair>, candidate: Candidate) {
+        list.push(candidate.pair);
+    }
+
+    #[test]
+    fn every_pair_that_comes_within_reach_is_shown_once() {
+        for k in 0..12 {
+            let (surface, x0, x1) = scene(k);
+            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+            let mut search = Search::new(&surface);
+            search.fit(fit);
+            let shown = sorted(search.all(&surface, collect));
+            assert!(shown.windows(2).all(|two| two[0] != two[1]), "a pair is shown twice");
+            let near = within_reach(fit);
+            assert!(near.len() > 500 && shown.len() < 4 * near.len(), "{} {}", near.len(), shown.len());
+            for pair in near {
+                assert!(shown.binary_search(&pair).is_ok(), "{k} {pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn around_changed_nodes_every_pair_that_comes_within_reach_is_shown() {
+        for k in 0..12 {
+            let (surface, x0, mut x1) = scene(k);
+            let mut search = Search::new(&surface);
+            search.fit(Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH });
+            // A few and then many nodes go elsewhere; the last are two without triangles and one of the plate.
+            for every in [40, 2] {
+                let last = x0.len() as u32 - 5;
+                let changed: Vec<u32> = (0..last).filter(|i| i % every == 1).chain(last..last + 3).collect();
+                for i in &changed {
+                    x1[*i as usize] += Vec3::new(4e-3, -8e-3, 0.03);
+                }
+                let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+                search.refit(fit, &changed);
+                let shown = sorted(search.around(&surface, &changed, collect));
+                let with_change = |pair: &Pair| pair.nodes.iter().any(|i| changed.contains(i));
+                let near: Vec<Pair> = within_reach(fit).into_iter().filter(with_change).collect();
+                assert!(near.len() > 50, "{}", near.len());
+                for pair in near {
+                    assert!(shown.binary_search(&pair).is_ok(), "{k} {every} {pair:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_that_leaves_a_smooth_sheet_meets_its_neighbours() {
+        let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, 15, 15).unwrap();
+        let body = Body {
+            rest: &sheet.positions,
+            triangles: &sheet.triangles,
+            inverse_masses: &[1.0; 225],
+            thickness: 0.01,
+            friction: 0.0,
+            dynamic: true,
+        };
+        let surface = Surface::new(&[body]).unwrap();
+        let (x0, mut x1) = (sheet.positions.clone(), sheet.positions.clone());
+        let mut search = Search::new(&surface);
+        search.fit(Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH });
+        assert!(search.all(&surface, collect).concat().is_empty());
+        x1[112] += Vec3::new(0.15, 0.02, 0.0);
+        let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+        search.refit(fit, &[112]);
+        let shown = sorted(search.around(&surface, &[112], collect));
+        let near = within_reach(fit);
+        assert!(near.len() > 5, "{}", near.len());
+        assert!(near.iter().all(|pair| shown.binary_search(pair).is_ok()), "{} {}", near.len(), shown.len());
+    }
+}

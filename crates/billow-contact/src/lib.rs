@@ -23,6 +23,7 @@ mod report;
 mod repulsion;
 mod resolve;
 mod search;
+mod show;
 mod slabs;
 mod surface;
 mod touch;

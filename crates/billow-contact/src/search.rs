@@ -10,6 +10,7 @@ use crate::crossed::{Candidate, Sieve};
 use crate::facets::{Facet, facets};
 use crate::fans;
 use crate::pair::{Pair, Path};
+use crate::show::{Queue, Show};
 use crate::slabs::Slabs;
 use billow_geom::Aabb;
 use billow_geom::bvh::{Bvh, Marks, PairTasks};
@@ -34,7 +35,7 @@ pub(crate) struct Search {
     /// Per facet.
     slabs: Vec<Slabs>,
     /// Per vertex.
-    corners: Vec<Corner>,
+    pub(crate) corners: Vec<Corner>,
     /// Per vertex, whether elements around it keep away from each other anyway.
     open: Vec<bool>,
     marks: Marks,
@@ -145,17 +146,10 @@ impl Search {
         self.tree.split_self(&mut self.tasks);
         let Self { tree, tasks, .. } = &*self;
         par::map(tasks.tasks().len(), |k| {
-            let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
-            let mut look = |candidate| look(&mut part, candidate);
-            let mut tell = |pair, lack| sieve.take(pair, lack, &mut look);
-            let mut queue = Queue::new();
-            tree.run_self(tasks, tasks.tasks()[k], |a, b| {
-                if queue.push([a, b]) {
-                    self.work_off(surface, &mut queue, &mut tell);
-                }
-            });
-            self.work_off(surface, &mut queue, &mut tell);
-            sieve.finish(&mut look);
+            let mut part = T::default();
+            let mut show = Show::new(self, surface, |candidate| look(&mut part, candidate));
+            tree.run_self(tasks, tasks.tasks()[k], |a, b| show.pair([a, b]));
+            show.finish();
             part
         })
     }
@@ -172,17 +166,10 @@ impl Search {
         self.tree.split_marked(&self.marks, &mut self.tasks);
         let Self { tree, tasks, marks, .. } = &*self;
         par::map(tasks.tasks().len(), |k| {
-            let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
-            let mut look = |candidate| look(&mut part, candidate);
-            let mut tell = |pair, lack| sieve.take(pair, lack, &mut look);
-            let mut queue = Queue::new();
-            tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| {
-                if queue.push([a, b]) {
-                    self.work_off(surface, &mut queue, &mut tell);
-                }
-            });
-            self.work_off(surface, &mut queue, &mut tell);
-            sieve.finish(&mut look);
+            let mut part = T::default();
+            let mut show = Show::new(self, surface, |candidate| look(&mut part, candidate));
+            tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| show.pair([a, b]));
+            show.finish();
             part
         })
     }
@@ -206,7 +193,7 @@ impl Search {
     }
 
     /// Tells the elements for which pairs of facets speak, except what slabs keep apart.
-    fn work_off(&self, surface: &Surface, queue: &mut Queue, tell: &mut impl FnMut(Pair, f32)) {
+    pub(crate) fn work_off(&self, surface: &Surface, queue: &mut Queue, tell: &mut impl FnMut(Pair, f32)) {
         queue.retain(|[a, b]| self.may_meet(&self.facets[a as usize], &self.facets[b as usize]));
         for [a, b] in queue.drain() {
             let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
@@ -278,45 +265,6 @@ impl Search {
         list.sort_unstable();
         list.dedup();
         list
-    }
-}
-
-/// Pairs of facets that wait to be compared, so that each step is done for many of them.
-struct Queue {
-    pairs: [[u32; 2]; Self::LENGTH],
-    count: usize,
-}
-
-impl Queue {
-    const LENGTH: usize = 256;
-
-    fn new() -> Self {
-        Self { pairs: [[0; 2]; Self::LENGTH], count: 0 }
-    }
-
-    /// Takes a pair; says whether the queue is full.
-    #[inline(always)]
-    fn push(&mut self, pair: [u32; 2]) -> bool {
-        self.pairs[self.count] = pair;
-        self.count += 1;
-        self.count == Self::LENGTH
-    }
-
-    /// Keeps some of the pairs, in order.
-    #[inline(always)]
-    fn retain(&mut self, keep: impl Fn([u32; 2]) -> bool) {
-        let mut kept = 0;
-        for k in 0..self.count {
-            let pair = self.pairs[k];
-            self.pairs[kept] = pair;
-            kept += usize::from(keep(pair));
-        }
-        self.count = kept;
-    }
-
-    /// All pairs; none are left.
-    fn drain(&mut self) -> impl Iterator<Item = [u32; 2]> {
-        self.pairs[..std::mem::take(&mut self.count)].iter().copied()
     }
 }
 

@@ -18,6 +18,8 @@ const FRAME: usize = HZ / 24;
 struct Outcome {
     name: String,
     frames: Vec<f64>,
+    /// Processor time per frame, all threads together; NaN where the system does not tell.
+    processor: f64,
     overlaps: Vec<f64>,
     linked: usize,
     /// Counts and times of stages, if known.
@@ -29,10 +31,11 @@ impl Outcome {
         let mean = |x: &[f64]| x.iter().fold(0.0, |sum, v| sum + v) / x.len().max(1) as f64;
         let most = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
         println!(
-            "{:<42} {:>9.4} {:>9.4} {:>12.3} {:>12.3} {:>8} {:>7}",
+            "{:<42} {:>9.4} {:>9.4} {:>9.4} {:>12.3} {:>12.3} {:>8} {:>7}",
             format!("{title}: {}", self.name),
             mean(&self.frames),
             most(&self.frames),
+            self.processor,
             1e3 * most(&self.overlaps),
             1e3 * mean(&self.overlaps),
             self.overlaps.len(),
@@ -56,8 +59,8 @@ pub(crate) fn run(args: &[&str]) -> Result<(), String> {
         billow::num::par::threads()
     );
     println!(
-        "{:<42} {:>9} {:>9} {:>12} {:>12} {:>8} {:>7}",
-        "", "s/frame", "worst", "overlap mm", "mean mm", "pairs", "linked"
+        "{:<42} {:>9} {:>9} {:>9} {:>12} {:>12} {:>8} {:>7}",
+        "", "s/frame", "worst", "cpu s", "overlap mm", "mean mm", "pairs", "linked"
     );
     for row in args.chunks(3) {
         let [scene, count, seconds] = row else {
@@ -109,7 +112,7 @@ fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) ->
     let mut failure = None;
     let (mut stages, mut counts) = (Stages::default(), [0u64; 4]);
     let mut outcome = drive("billow", frames, |state_out| {
-        let start = Instant::now();
+        let start = Clock::now();
         match step(model, &mut state, &mut work, &config, 1.0 / HZ as f64) {
             Ok(report) => {
                 stages.absorb(&report.stages);
@@ -118,7 +121,7 @@ fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) ->
             }
             Err(e) => failure = Some(e.to_string()),
         }
-        let spent = start.elapsed().as_secs_f64();
+        let spent = start.spent();
         if let Some(out) = state_out {
             out.extend(meter.measure(model, &state).pairs.iter().map(|p| p.1));
         }
@@ -138,11 +141,36 @@ fn ours(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) ->
     failure.map_or(Ok(outcome), Err)
 }
 
-/// Steps through all frames; every frame's last step is measured.
-fn drive(name: &str, frames: usize, mut step: impl FnMut(Option<&mut Vec<f64>>) -> f64) -> Outcome {
+/// Time of day and processor time when something begins.
+struct Clock(Instant, f64);
+
+impl Clock {
+    fn now() -> Self {
+        Self(Instant::now(), processor_time())
+    }
+
+    /// Seconds and processor seconds since then.
+    fn spent(&self) -> [f64; 2] {
+        [self.0.elapsed().as_secs_f64(), processor_time() - self.1]
+    }
+}
+
+/// Processor time of all threads so far [s], as Linux tells it; NaN elsewhere.
+fn processor_time() -> f64 {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return f64::NAN };
+    let of = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    1e-9 * threads.flatten().filter_map(of).fold(0.0, |sum, t| sum + t)
+}
+
+/// Steps through all frames; every frame's last step is measured. `step` returns seconds and processor seconds.
+fn drive(name: &str, frames: usize, mut step: impl FnMut(Option<&mut Vec<f64>>) -> [f64; 2]) -> Outcome {
     let mut outcome = Outcome {
         name: name.into(),
         frames: Vec::new(),
+        processor: 0.0,
         overlaps: Vec::new(),
         linked: 0,
         details: String::new(),
@@ -150,7 +178,9 @@ fn drive(name: &str, frames: usize, mut step: impl FnMut(Option<&mut Vec<f64>>) 
     for _ in 0..frames {
         let mut spent = 0.0;
         for k in 0..FRAME {
-            spent += step((k + 1 == FRAME).then_some(&mut outcome.overlaps));
+            let [time, processor] = step((k + 1 == FRAME).then_some(&mut outcome.overlaps));
+            spent += time;
+            outcome.processor += processor / frames as f64;
         }
         outcome.frames.push(spent);
     }
@@ -227,9 +257,9 @@ fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) 
     }
     let mut last = model.start();
     let mut outcome = drive("rapier", frames, |out| {
-        let start = Instant::now();
+        let start = Clock::now();
         world.step();
-        let spent = start.elapsed().as_secs_f64();
+        let spent = start.spent();
         if let Some(out) = out {
             last = placed(model, &placements(model, &world, &handles));
             out.extend(meter.measure(model, &last).pairs.iter().map(|p| p.1));

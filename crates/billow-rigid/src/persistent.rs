@@ -74,6 +74,7 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
             row.hold(&levels, &work.motions);
         }
     }
+    report.collisions += rows.iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
     work.carried = remember(search, (&contacts, &rows), kick, &live);

@@ -34,7 +34,7 @@ pub struct Workspace {
 pub struct StepReport {
     /// Parts the step was divided into.
     pub substeps: u64,
-    /// Elastic impulses.
+    /// Elastic impulses, and contacts of the default method that closed faster than forces alone explain.
     pub collisions: u64,
     /// Contacts of the last part.
     pub contacts: u64,

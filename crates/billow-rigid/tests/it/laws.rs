@@ -114,3 +114,16 @@ fn a_ball_rolls_to_rest_and_a_top_spins_down_as_predicted() {
         assert!((model.spin(state, 2).z - spin).abs() < 0.02, "{t}: {} {spin}", model.spin(state, 2).z);
     });
 }
+
+#[test]
+fn a_landing_without_restitution_counts_as_an_impact_and_resting_does_not() {
+    let mut scene = Builder::default();
+    scene.ground(Surface::default()).unwrap();
+    let cube = scene.mesh(&billow_geom::shapes::cuboid(Vec3::ONE, [1; 3]).unwrap()).unwrap();
+    scene.body("cube", cube, Vec3::new(0.0, 0.0, 1.0));
+    let (mut landing, mut resting) = (0, 0);
+    run(&scene.model().unwrap(), &Config::default(), 1.0 / 96.0, 96, |t, _, report| {
+        *if t < 0.5 { &mut landing } else { &mut resting } += report.collisions;
+    });
+    assert!(landing > 0 && resting == 0, "{landing} {resting}");
+}

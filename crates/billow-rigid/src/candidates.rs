@@ -221,3 +221,52 @@ fn least(
     }
     first.min(least(phi, part(1.0), (slope, radius, enough), halvings - 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Geometry, Settings};
+    use billow_geom::shapes::torus;
+    use billow_num::rng::Stream;
+    use billow_num::{Pose, Quat};
+
+    /// Distance asked for [m].
+    const REACH: f64 = 4e-3;
+
+    #[test]
+    fn nothing_within_the_radius_is_missed_and_little_else_is_found() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (mut bounds, mut close, mut listed) = (Bounds::default(), 0, 0);
+        for i in 0..400 {
+            let mut draw = Stream::new(6, 2).at(i);
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let pose = Pose { position: draw.unit_vector() * draw.range(0.2, 0.8), rotation };
+            let pair = [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
+            let found = Candidates::search(pair, (REACH, 1e-3), &mut bounds);
+            // Far from the surface φ is below the distance that boxes tell.
+            let radius = if boxes_apart(&pair) > 0.0 { REACH } else { found.radius };
+            for (k, side) in found.sides.iter().enumerate() {
+                let between = pair[k].pose.then(&pair[1 - k].pose.inverse());
+                let samples = &ring.samples;
+                let phi = |v: u32| ring.phi(between.point(samples.vertices[v as usize]));
+                let along = |[p, q]: [u32; 2], part: f64| {
+                    let [p, q] = [p, q].map(|v| between.point(samples.vertices[v as usize]));
+                    ring.phi(p.lerp(q, part))
+                };
+                for v in 0..samples.vertices.len() as u32 {
+                    let in_list = side.vertices.binary_search(&v).is_ok();
+                    assert!(in_list || phi(v) >= radius, "vertex {v} of {i}: {}", phi(v));
+                }
+                for (e, ends) in samples.edges.iter().enumerate() {
+                    let least =
+                        (0..=32).map(|t| along(*ends, f64::from(t) / 32.0)).fold(f64::INFINITY, f64::min);
+                    let in_list = side.edges.binary_search(&(e as u32)).is_ok();
+                    assert!(in_list || least >= radius, "edge {e} of {i}: {least}");
+                    close += usize::from(least <= radius);
+                    listed += usize::from(in_list);
+                }
+            }
+        }
+        assert!(close > 1000 && listed < 2 * close, "{listed} listed, {close} close");
+    }
+}

@@ -1,4 +1,7 @@
-//! Contacts: pairs within the thickness at the start of the step, or planned to come that close.
+//! Contacts: pairs about within the thickness at the start of the step, or planned to come that close.
+//!
+//! What rests on something keeps exactly the thickness, give or take rounding, and its velocity says nothing of the forces
+//! that press it: pairs a little farther apart are contacts too. They let each other come as near as the thickness.
 
 use crate::crossed::Candidate;
 use crate::pair::{Kind, Pair, Path};
@@ -6,13 +9,13 @@ use crate::search::{Fit, Search};
 use crate::{Contact, Surface};
 use billow_num::Vec3;
 
-/// Distance, in thicknesses, within which planned contacts are taken for met.
+/// Distance, in thicknesses, within which pairs are taken for met.
 pub(crate) const MET: f64 = 1.25;
 
 /// Sine of the angle by which a surface must rise to count as nearer.
 const BESIDE: f64 = 1e-6;
 
-/// Two points of the surface within the thickness of each other at the start of the step, or about to be.
+/// Two points of the surface about within the thickness of each other at the start of the step, or about to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Touch {
     pub(crate) contact: Contact,
@@ -62,8 +65,8 @@ impl Found {
         let (full, room) = (pair.gap(surface), pair.nodes.iter().map(part).fold(1.0, f64::min));
         let gap = full * room;
         // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
-        let covered = f64::from(at_end) < gap;
-        let clear = MET * full - f64::from(lack) > gap;
+        let covered = f64::from(at_end) < MET * gap;
+        let clear = MET * full - f64::from(lack) > MET * gap;
         if !covered && !clear {
             let (x0, x1) = path.of(&pair);
             self.touches[pair.kind as usize].extend(touch(surface, path, &pair, [x0, x1], gap));
@@ -71,7 +74,7 @@ impl Found {
     }
 }
 
-/// The contact of two elements with nodes at `x0` that move to `x1`, if they are nearer than `gap` or will be.
+/// The contact of two elements with nodes at `x0` that move to `x1`, if they are about as near as `gap` or will be.
 fn touch(
     surface: &Surface,
     path: Path<'_>,
@@ -80,7 +83,7 @@ fn touch(
     gap: f64,
 ) -> Option<Touch> {
     let (contact, distance) = pair.nearest(&x0);
-    if distance < gap {
+    if distance < MET * gap {
         let known =
             contact.normal != Vec3::ZERO && !covered(surface, pair.kind, &contact, |i| path.x0[i as usize]);
         known.then(|| Touch { contact, gap, friction: pair.friction(surface) })

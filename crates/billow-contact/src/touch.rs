@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn cloth_with_less_room_touches_later() {
         let low = [Vec3::ZERO, Vec3::X, Vec3::Y];
-        let high = low.map(|x| Vec3::new(0.1, 0.1, 6e-3) + 0.3 * x);
+        let high = low.map(|x| Vec3::new(0.1, 0.1, 7e-3) + 0.3 * x);
         let x = [low, high].concat();
         let body = Body {
             rest: &x,

@@ -8,7 +8,7 @@
 use crate::hinges::Hinges;
 use crate::links::Links;
 use crate::objects::ObjectContacts;
-use crate::{Config, Model, air};
+use crate::{Config, Lasting, Model, air};
 use billow_contact::{Pipeline, Unresolved};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
@@ -28,8 +28,8 @@ pub(crate) struct Span<'a> {
     pub(crate) time: f64,
     /// Its length [s].
     pub(crate) dt: f64,
-    /// Tensions at its start [N].
-    pub(crate) tension: &'a [f64],
+    /// Forces at its start.
+    pub(crate) lasting: &'a Lasting,
 }
 
 /// Scratch. Dropping it changes no result.
@@ -45,6 +45,8 @@ pub(crate) struct Coupled {
     objects: ObjectContacts,
     /// End of the last step [s].
     end: f64,
+    /// Length of its sub-steps [s].
+    h: f64,
 }
 
 impl Coupled {
@@ -52,7 +54,7 @@ impl Coupled {
     /// objects pushed last.
     pub(crate) fn advance(
         &mut self,
-        Span { model, config, time, dt, tension }: Span<'_>,
+        Span { model, config, time, dt, lasting }: Span<'_>,
         (x, v): (&mut [Vec3], &mut [Vec3]),
         pipeline: &mut Pipeline<'_>,
         stages: &mut Stages,
@@ -64,7 +66,9 @@ impl Coupled {
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
         moved.resize(x.len(), Vec3::ZERO);
-        links.start(h, tension);
+        links.start(h, &lasting.tension);
+        pipeline.recall(&lasting.pushes, h);
+        self.h = h;
         for k in 0..steps {
             let t = h * f64::from(k);
             if let Some(ahead) = due(k, steps, AIR) {
@@ -81,16 +85,15 @@ impl Coupled {
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });
             stages.time("springs", || links.begin(x, v));
-            stages.time("repulsion", || pipeline.warm(v));
+            stages.time("repulsion", || pipeline.warm(x, v));
             stages.time("springs", || links.sweep(v));
             stages.time("bending", || hinges.sweep(model, moved, h, v));
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));
-            // Contacts begin every collision step without impulses: a few passes tell how heavy a stack is.
-            let passes = config.contact.repulsion_passes.max(1);
-            let passes = if k == 0 { 2 * passes } else { passes.div_ceil(2) };
+            // New contacts begin without impulses: a few passes tell how heavy a stack is.
+            let passes = if k == 0 { config.contact.repulsion_passes.max(1) } else { 1 };
             for _ in 0..if pipeline.touches() { passes } else { 0 } {
-                stages.time("repulsion", || pipeline.hold((x, h), v));
+                stages.time("repulsion", || pipeline.hold(h, v));
                 stages.time("objects", || objects.respond_again(x, time + t, h, v));
             }
             par::zip_mut(x, moved, |i, x, moved| {
@@ -126,11 +129,12 @@ impl Coupled {
         pipeline.collide(v, &|i, v| objects.clamp(i, (x[i], dt, end), v))
     }
 
-    /// Writes down the tensions at the end of the last step [N].
-    pub(crate) fn remember(&self, model: &Model, tension: &mut Vec<f64>) {
+    /// Writes down what springs and contacts pulled and pushed with at the end of the last step.
+    pub(crate) fn remember(&self, model: &Model, pipeline: &Pipeline<'_>, lasting: &mut Lasting) {
         if let Some((links, _)) = &self.elements {
-            links.remember(model.springs.len(), tension);
+            links.remember(model.springs.len(), &mut lasting.tension);
         }
+        pipeline.remember(self.h, &mut lasting.pushes);
     }
 
     /// Adds the objects that pushed each node last to `counts`.

@@ -29,5 +29,5 @@ pub use billow_contact as contact;
 pub use config::{Config, Integrator, Sweep};
 pub use material::Material;
 pub use model::{Air, Garment, Layout, Model, Obstacle, Part, Script, Setup, Solid};
-pub use state::State;
+pub use state::{Lasting, State};
 pub use step::{StepError, StepReport, Workspace, step};

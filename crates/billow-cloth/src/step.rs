@@ -5,7 +5,7 @@ use crate::dynamics::{Motion, Scratch};
 use crate::forces::Forces;
 use crate::objects::ObjectContacts;
 use crate::strain::{self, Quantity};
-use crate::{Config, Integrator, Model, State};
+use crate::{Config, Integrator, Lasting, Model, State};
 use billow_contact::{Pipeline, Report, Step, Unresolved, resolve};
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
@@ -25,7 +25,7 @@ pub struct Workspace {
     x_bar: Vec<Vec3>,
     v_bar: Vec<Vec3>,
     v_mid: Vec<Vec3>,
-    tension: Vec<f64>,
+    lasting: Lasting,
 }
 
 impl Workspace {
@@ -96,7 +96,7 @@ pub fn step(
     report.stages.count("steps", 1);
     std::mem::swap(&mut state.x, &mut work.x_bar);
     std::mem::swap(&mut state.v, &mut work.v_bar);
-    std::mem::swap(&mut state.tension, &mut work.tension);
+    std::mem::swap(&mut state.lasting, &mut work.lasting);
     state.time += dt;
     Ok(report)
 }
@@ -111,7 +111,7 @@ fn coupled_step(
 ) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
     let mut stages = Stages::default();
-    let Workspace { coupled, contact, x_bar, v_bar, v_mid, tension, .. } = work;
+    let Workspace { coupled, contact, x_bar, v_bar, v_mid, lasting, .. } = work;
     start_over(model, state, dt, (x_bar, v_bar));
 
     // Contacts and pairs that may meet, for nodes that go on as they are.
@@ -126,7 +126,7 @@ fn coupled_step(
     // Candidate positions and velocities, again while there are collisions to learn of.
     let x = &state.x;
     for attempt in 0.. {
-        let span = Span { model, config, time: state.time, dt, tension: &state.tension };
+        let span = Span { model, config, time: state.time, dt, lasting: &state.lasting };
         report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
         stages.time("limits", || {
             v_mid.clone_from(x_bar);
@@ -160,7 +160,7 @@ fn coupled_step(
     // Final positions, exactly those the pipeline approved.
     par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
     finite(model, "collisions", x_bar)?;
-    coupled.remember(model, tension);
+    coupled.remember(model, &pipeline, lasting);
     report.contact = pipeline.into_report();
     report.stages = stages;
     Ok(report)
@@ -176,8 +176,8 @@ fn split_step(
 ) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
     let mut stages = Stages::default();
-    let Workspace { forces, scratch, contact, objects, x_bar, v_bar, v_mid, tension, .. } = work;
-    tension.clear();
+    let Workspace { forces, scratch, contact, objects, x_bar, v_bar, v_mid, lasting, .. } = work;
+    *lasting = Lasting::default();
     let mut motion = Motion { model, config, forces, scratch, iterations: 0 };
 
     // Advance to candidate positions and velocities with internal dynamics.

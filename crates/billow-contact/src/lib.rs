@@ -19,6 +19,7 @@ mod facets;
 mod fans;
 mod impulse;
 mod pair;
+mod push;
 mod report;
 mod repulsion;
 mod resolve;
@@ -31,6 +32,7 @@ mod zones;
 
 pub use config::{Config, Update};
 pub use impulse::{Contact, slide};
+pub use push::Push;
 pub use report::{Report, Unresolved};
 pub use resolve::{KeepOut, Pipeline, Step, Workspace, resolve};
 pub use surface::{Body, BodyProperties, Surface};

@@ -6,6 +6,7 @@
 //! are accumulated over the sweeps of a sub-step: the first sweep is the document's rule, later ones let layers that
 //! rest on each other agree.
 
+use crate::push::{Push, Pushes};
 use crate::touch::Touch;
 use crate::{Config, Update};
 use billow_num::par::Tiles;
@@ -21,6 +22,8 @@ struct Repulsion {
     unit: Vec3,
     /// Distance to keep [m].
     gap: f64,
+    /// How much nearer than that the contact is at the start of the sub-step [m].
+    overlap: f64,
     /// `1/W` with `W = Σ wᵢ²/mᵢ` [kg].
     mass: f64,
     /// Coulomb coefficient [-].
@@ -59,6 +62,7 @@ impl Repulsion {
             weights: touch.contact.weights,
             unit: touch.contact.normal,
             gap: touch.gap,
+            overlap: 0.0,
             mass,
             friction: touch.friction,
             normal: 0.0,
@@ -66,14 +70,22 @@ impl Repulsion {
         }
     }
 
+    #[inline(always)]
     fn relative(&self, [a, b, c, d]: [Vec3; 4]) -> Vec3 {
         let w = &self.weights;
         a * w[0] + b * w[1] + c * w[2] + d * w[3]
     }
 
-    /// The impulse this contact wants given positions and velocities of its nodes, its accumulated one updated.
-    fn respond(&mut self, x: [Vec3; 4], v: [Vec3; 4], rule: &Rule) -> Vec3 {
-        let overlap = self.gap - self.relative(x).dot(self.unit);
+    /// Notes the overlap of the contact when its nodes are at `x`.
+    #[inline(always)]
+    fn place(&mut self, x: [Vec3; 4]) {
+        self.overlap = self.gap - self.relative(x).dot(self.unit);
+    }
+
+    /// The impulse this contact wants given velocities of its nodes, its accumulated one updated.
+    #[inline(always)]
+    fn respond(&mut self, v: [Vec3; 4], rule: &Rule) -> Vec3 {
+        let overlap = self.overlap;
         let relative = self.relative(v);
         let approach = relative.dot(self.unit);
         let push = if overlap < 0.0 {
@@ -112,6 +124,8 @@ pub(crate) struct Repulsions {
     nodes: Vec<[u32; 4]>,
     /// Scratch of updates from the same velocities.
     impulses: Vec<Vec3>,
+    /// Scratch of [`Repulsions::recall`].
+    pushes: Pushes,
 }
 
 impl Repulsions {
@@ -135,6 +149,27 @@ impl Repulsions {
         par::for_each_mut(&mut self.list, |_, r| (r.normal, r.held) = (0.0, Vec3::ZERO));
     }
 
+    /// Gives contacts that lasted the impulses that `pushes` make of a sub-step of length `h`.
+    pub(crate) fn recall(&mut self, pushes: &[Push], h: f64, nodes: usize) {
+        let Self { tiles, list, pushes: index, .. } = self;
+        index.index(nodes, pushes);
+        par::for_each_mut(list, |k, contact| {
+            let Some(push) = index.of(pushes, &tiles.nodes(k)) else { return };
+            contact.normal = push.normal * h;
+            let across = (push.friction - contact.unit * push.friction.dot(contact.unit)) * h;
+            contact.held = across.clamp_length_max(contact.friction * contact.normal);
+        });
+    }
+
+    /// Writes down what the contacts push with, given the length `h` of the sub-step.
+    pub(crate) fn remember(&self, h: f64, pushes: &mut Vec<Push>) {
+        pushes.clear();
+        for (k, contact) in self.list.iter().enumerate().filter(|(_, contact)| contact.normal > 0.0) {
+            let nodes = self.tiles.nodes(k);
+            pushes.push(Push { nodes, normal: contact.normal / h, friction: contact.held / h });
+        }
+    }
+
     /// Adds the contacts of each node that pushed in the last sub-step to `counts`.
     pub(crate) fn count(&self, counts: &mut [u32]) {
         for (contact, k) in self.list.iter().zip(self.tiles.order()) {
@@ -144,9 +179,10 @@ impl Repulsions {
         }
     }
 
-    /// Applies the impulses of the last sub-step.
-    pub(crate) fn warm(&mut self, inverse_masses: &[f64], v: &mut [Vec3]) {
+    /// Begins a sub-step from `x` with the impulses of the last one.
+    pub(crate) fn warm(&mut self, x: &[Vec3], inverse_masses: &[f64], v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
+            contact.place(nodes.map(|i| x[i as usize]));
             if contact.normal > 0.0 {
                 let impulse = contact.unit * contact.normal + contact.held;
                 for (k, v) in v.into_iter().enumerate() {
@@ -176,27 +212,28 @@ impl Repulsions {
             fastest: config.recovery_speed,
             stiffness: config.repulsion_stiffness * h,
         };
-        self.sweep(x, Rule { h, spring: Some(spring), relaxation: 1.0 }, (masses, config), v);
+        let tiles = &self.tiles;
+        par::for_each_mut(&mut self.list, |k, contact| contact.place(tiles.nodes(k).map(|i| x[i as usize])));
+        self.sweep(Rule { h, spring: Some(spring), relaxation: 1.0 }, (masses, config), v);
     }
 
-    /// The same without pushing apart what overlaps.
-    pub(crate) fn hold(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
-        self.sweep(x, Rule { h, spring: None, relaxation: 1.0 }, (masses, config), v);
+    /// The same for a sub-step begun with [`Repulsions::warm`], without pushing apart what overlaps.
+    pub(crate) fn hold(&mut self, h: f64, masses: &[f64], config: &Config, v: &mut [Vec3]) {
+        self.sweep(Rule { h, spring: None, relaxation: 1.0 }, (masses, config), v);
     }
 
-    fn sweep(&mut self, x: &[Vec3], rule: Rule, (masses, config): (&[f64], &Config), v: &mut [Vec3]) {
+    fn sweep(&mut self, rule: Rule, (masses, config): (&[f64], &Config), v: &mut [Vec3]) {
         match config.update {
-            Update::Sequential => self.one_by_one(x, &rule, masses, v),
+            Update::Sequential => self.one_by_one(&rule, masses, v),
             Update::Parallel { relaxation } => {
-                self.all_at_once(x, &Rule { relaxation, ..rule }, masses, v);
+                self.all_at_once(&Rule { relaxation, ..rule }, masses, v);
             }
         }
     }
 
-    fn one_by_one(&mut self, x: &[Vec3], rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
+    fn one_by_one(&mut self, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
-            let there = nodes.map(|i| x[i as usize]);
-            let impulse = contact.respond(there, [*v[0], *v[1], *v[2], *v[3]], rule);
+            let impulse = contact.respond([*v[0], *v[1], *v[2], *v[3]], rule);
             if impulse != Vec3::ZERO {
                 for (k, v) in v.into_iter().enumerate() {
                     *v += impulse * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
@@ -205,15 +242,14 @@ impl Repulsions {
         });
     }
 
-    fn all_at_once(&mut self, x: &[Vec3], rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
-        let Self { tiles, list, nodes, impulses } = self;
+    fn all_at_once(&mut self, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
+        let Self { tiles, list, nodes, impulses, .. } = self;
         impulses.resize(list.len(), Vec3::ZERO);
         let of = |position: usize| nodes[tiles.order()[position] as usize];
         {
             let v = &*v;
             par::zip_mut(list, impulses, |k, contact, impulse| {
-                let at = |field: &[Vec3]| of(k).map(|i| field[i as usize]);
-                *impulse = contact.respond(at(x), at(v), rule);
+                *impulse = contact.respond(of(k).map(|i| v[i as usize]), rule);
             });
         }
         for (k, (contact, impulse)) in list.iter().zip(impulses).enumerate() {

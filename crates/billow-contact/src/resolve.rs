@@ -6,6 +6,7 @@
 
 use crate::collision::{self, Collision, Which};
 use crate::pair::{Pair, Path};
+use crate::push::Push;
 use crate::repulsion::Repulsions;
 use crate::search::{Fit, Search};
 use crate::touch::{self, Touch};
@@ -138,9 +139,20 @@ impl<'a> Pipeline<'a> {
         self.work.repulsions.begin();
     }
 
-    /// Begins a sub-step with the impulses of the last one.
-    pub fn warm(&mut self, v: &mut [Vec3]) {
-        self.work.repulsions.warm(self.surface.inverse_masses(), v);
+    /// Lets contacts that were there in the step before begin with what they pushed with at its end; `h` is the length of
+    /// the sub-steps [s].
+    pub fn recall(&mut self, pushes: &[Push], h: f64) {
+        self.work.repulsions.recall(pushes, h, self.surface.vertex_count());
+    }
+
+    /// Writes down what contacts push with; `h` is the length of the sub-steps [s].
+    pub fn remember(&self, h: f64, pushes: &mut Vec<Push>) {
+        self.work.repulsions.remember(h, pushes);
+    }
+
+    /// Begins a sub-step from positions `x` with the impulses of the last one.
+    pub fn warm(&mut self, x: &[Vec3], v: &mut [Vec3]) {
+        self.work.repulsions.warm(x, self.surface.inverse_masses(), v);
     }
 
     /// Moves what overlaps a little apart without giving it velocity.
@@ -154,9 +166,10 @@ impl<'a> Pipeline<'a> {
         self.work.repulsions.repel((x, h), self.surface.inverse_masses(), self.config, v);
     }
 
-    /// One sweep that keeps contacts from coming nearer and from sliding, but leaves overlaps to [`Pipeline::push_out`].
-    pub fn hold(&mut self, (x, h): (&[Vec3], f64), v: &mut [Vec3]) {
-        self.work.repulsions.hold((x, h), self.surface.inverse_masses(), self.config, v);
+    /// One sweep of a sub-step of length `h` begun with [`Pipeline::warm`] that keeps contacts from coming nearer and from
+    /// sliding, but leaves overlaps to [`Pipeline::push_out`].
+    pub fn hold(&mut self, h: f64, v: &mut [Vec3]) {
+        self.work.repulsions.hold(h, self.surface.inverse_masses(), self.config, v);
     }
 
     /// Tests the trajectories of the mean velocities `v`. Pairs that would collide become contacts, as they are when they

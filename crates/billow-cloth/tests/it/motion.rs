@@ -166,7 +166,7 @@ fn a_flag_that_falls_into_its_hoist_stays_near_its_limits() {
         for _ in 0..100 {
             run(&model, &mut state, &Config::default(), 1.0 / 192.0, 1);
             if !remember {
-                state.tension.clear();
+                state.lasting.tension.clear();
             }
             let springs = model.springs().ends().iter().zip(model.springs().rest_lengths());
             let length = |[a, b]: [u32; 2]| state.x[a as usize].distance(state.x[b as usize]);

@@ -327,8 +327,8 @@ impl System for ClothSystem {
             return Err(format!("it has {} nodes, the scene {expected}", found[0]));
         }
         let springs = self.model.springs().len();
-        if !state.cloth.tension.is_empty() && state.cloth.tension.len() != springs {
-            return Err(format!("it has {} springs, the scene {springs}", state.cloth.tension.len()));
+        if !state.cloth.lasting.tension.is_empty() && state.cloth.lasting.tension.len() != springs {
+            return Err(format!("it has {} springs, the scene {springs}", state.cloth.lasting.tension.len()));
         }
         self.state = state;
         self.tangled = self.plan.allow_crossings;

@@ -19,6 +19,9 @@ const AIR: u32 = 4;
 /// How often objects and bending modes are evaluated in a step.
 const MODES: u32 = 2;
 
+/// Excess of the longest spring, relative to what it may be, that is worth no effort [-].
+const TOLERATED: f64 = 0.002;
+
 /// The step to be marched through.
 #[derive(Clone, Copy)]
 pub(crate) struct Span<'a> {
@@ -142,13 +145,19 @@ impl Coupled {
         self.objects.count(counts);
     }
 
-    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step; objects
-    /// have the last word.
+    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step, more of them
+    /// where that is not enough; objects have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, x: &mut [Vec3]) {
+        const ROUNDS: u32 = 5;
         let Some((links, _)) = &mut self.elements else { return };
-        for _ in 0..sweeps {
-            links.limit(x);
-            self.objects.push_out(self.end, x);
+        for round in 0..ROUNDS {
+            if round > 0 && links.excess(x) < TOLERATED {
+                break;
+            }
+            for _ in 0..sweeps {
+                links.limit(x);
+                self.objects.push_out(self.end, x);
+            }
         }
     }
 }
@@ -156,7 +165,6 @@ impl Coupled {
 /// How many sub-steps a step needs in which springs are as much longer than they may be as `excess` says, relative to what
 /// they may: a taut cloth that is dragged over something needs more sweeps than one that falls.
 fn small_steps(usual: u32, excess: f64) -> u32 {
-    const TOLERATED: f64 = 0.005;
     const MOST: f64 = 8.0;
     let usual = f64::from(usual.max(1));
     (usual * (1.0 + excess / TOLERATED).min(MOST)) as u32

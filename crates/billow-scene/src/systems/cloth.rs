@@ -5,7 +5,7 @@ use crate::cloth::{ClothPlan, Placed};
 use crate::driver::{StepError, StepErrorKind, StepReport};
 use crate::resolve::Resolved;
 use crate::scene::Timing;
-use billow_cloth::{Integrator, Model, Solid, State, Workspace, step};
+use billow_cloth::{Model, Solid, State, Workspace, step};
 use billow_geom::audit::{Auditor, Contact};
 use billow_io::{Attribute, Domain, Frame, Object, Shape, Values};
 use billow_num::par;

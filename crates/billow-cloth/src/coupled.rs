@@ -48,8 +48,6 @@ pub(crate) struct Coupled {
     objects: ObjectContacts,
     /// End of the last step [s].
     end: f64,
-    /// Length of its sub-steps [s].
-    h: f64,
 }
 
 impl Coupled {
@@ -71,7 +69,6 @@ impl Coupled {
         moved.resize(x.len(), Vec3::ZERO);
         links.start(h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
-        self.h = h;
         for k in 0..steps {
             let t = h * f64::from(k);
             if let Some(ahead) = due(k, steps, AIR) {
@@ -136,8 +133,8 @@ impl Coupled {
     pub(crate) fn remember(&self, model: &Model, pipeline: &Pipeline<'_>, lasting: &mut Lasting) {
         if let Some((links, _)) = &self.elements {
             links.remember(model.springs.len(), &mut lasting.tension);
+            pipeline.remember(links.sub_step(), &mut lasting.pushes);
         }
-        pipeline.remember(self.h, &mut lasting.pushes);
     }
 
     /// Adds the objects that pushed each node last to `counts`.

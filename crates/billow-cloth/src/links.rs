@@ -88,6 +88,11 @@ impl Links {
         self.h = h;
     }
 
+    /// Length of the sub-steps begun last [s].
+    pub(crate) fn sub_step(&self) -> f64 {
+        self.h
+    }
+
     /// Writes down the present tensions [N].
     pub(crate) fn remember(&self, springs: usize, tension: &mut Vec<f64>) {
         tension.clear();

@@ -107,15 +107,15 @@ impl ObjectContacts {
     pub(crate) fn index(&mut self, nodes: usize) {
         self.first.clear();
         self.first.resize(if self.contacts.is_empty() { 0 } else { nodes }, NONE);
-        for (position, k) in self.tiles.order().iter().enumerate().rev() {
-            self.first[self.nodes[*k as usize][0] as usize] = position as u32;
+        for position in (0..self.contacts.len()).rev() {
+            self.first[self.tiles.nodes(position)[0] as usize] = position as u32;
         }
     }
 
     /// Adds the objects that push each node to `counts`.
     pub(crate) fn count(&self, counts: &mut [u32]) {
-        for (contact, k) in self.contacts.iter().zip(self.tiles.order()) {
-            counts[self.nodes[*k as usize][0] as usize] += u32::from(contact.pushed > 0.0);
+        for (k, contact) in self.contacts.iter().enumerate() {
+            counts[self.tiles.nodes(k)[0] as usize] += u32::from(contact.pushed > 0.0);
         }
     }
 
@@ -161,7 +161,7 @@ impl ObjectContacts {
     pub(crate) fn clamp(&self, node: usize, (x, h, end): (Vec3, f64, f64), v: &mut Vec3) {
         let Some(&first) = self.first.get(node) else { return };
         for position in first as usize..self.contacts.len() {
-            if self.nodes[self.tiles.order()[position] as usize][0] as usize != node {
+            if self.tiles.nodes(position)[0] as usize != node {
                 break;
             }
             let contact = &self.contacts[position];
@@ -242,6 +242,11 @@ mod tests {
             let mut objects = ObjectContacts::default();
             let found = objects.make_room(&model, &model.rest, 0.0);
             assert!(found.len() == 16 && found.iter().all(|f| (f - part).abs() < 1e-12), "{room}: {found:?}");
+            // The less room, the less friction: with Coulomb's law a wedge would draw cloth in.
+            objects.find(&model, &model.rest, (0.0, 1e-3), &[Vec3::ZERO; 16]);
+            let most = (model.frictions[0] * 0.5).sqrt();
+            let near = objects.contacts.iter().all(|c| (c.friction - most * part * part).abs() < 1e-12);
+            assert!(near && (room > 1e-3 || objects.contacts.len() == 32), "{room}");
         }
     }
 }

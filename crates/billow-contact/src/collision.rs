@@ -107,9 +107,9 @@ impl Detected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Surface;
     use crate::pair::Path;
     use crate::touch;
-    use crate::{Body, Surface};
     use billow_num::rng::Stream;
 
     /// Three sheets of 11 × 11 nodes close above each other.
@@ -121,16 +121,7 @@ mod tests {
             triangles.extend(mesh.triangles.iter().map(|t| t.map(|i| i + first)));
             x.extend(mesh.positions.iter().map(|p| *p + Vec3::Z * (0.014 * f64::from(layer))));
         }
-        let masses = vec![1.0; x.len()];
-        let body = Body {
-            rest: &x,
-            triangles: &triangles,
-            inverse_masses: &masses,
-            thickness: 0.01,
-            friction: 0.0,
-            dynamic: true,
-        };
-        (Surface::new(&[body]).unwrap(), x)
+        (Surface::of_one(&x, &triangles, 0.01), x)
     }
 
     #[test]

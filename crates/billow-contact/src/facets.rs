@@ -77,22 +77,13 @@ fn claim(elements: &[u32; 3], free: &mut [bool]) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Body;
     use billow_num::Vec3;
 
     #[test]
     fn every_point_and_edge_has_one_speaker() {
         let mut mesh = billow_geom::shapes::cloth_grid(1.0, 1.0, 20, 21).unwrap();
         mesh.positions.push(Vec3::Z);
-        let body = Body {
-            rest: &mesh.positions,
-            triangles: &mesh.triangles,
-            inverse_masses: &vec![1.0; mesh.positions.len()],
-            thickness: 1e-3,
-            friction: 0.0,
-            dynamic: true,
-        };
-        let surface = Surface::new(&[body]).unwrap();
+        let surface = Surface::of_one(&mesh.positions, &mesh.triangles, 1e-3);
         let (mut points, mut edges) = (Vec::new(), Vec::new());
         for facet in facets(&surface) {
             points.extend((0..3).filter(|k| facet.points >> k & 1 == 1).map(|k| facet.nodes[k]));

@@ -70,7 +70,6 @@ pub(crate) fn open(surface: &Surface, corners: &[Corner], vertex: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Body;
     use crate::pair::{Pair, Path};
     use billow_num::Vec3;
     use billow_num::rng::Stream;
@@ -83,15 +82,7 @@ mod tests {
     /// A vertex with `n` triangles around it, joined in a ring.
     fn ring(n: u32) -> Surface {
         let triangles: Vec<[u32; 3]> = (0..n).map(|i| [0, i + 1, (i + 1) % n + 1]).collect();
-        let body = Body {
-            rest: &vec![Vec3::ZERO; n as usize + 1],
-            triangles: &triangles,
-            inverse_masses: &vec![1.0; n as usize + 1],
-            thickness: 1.0,
-            friction: 0.0,
-            dynamic: true,
-        };
-        Surface::new(&[body]).unwrap()
+        Surface::of_one(&vec![Vec3::ZERO; n as usize + 1], &triangles, 1.0)
     }
 
     /// All pairs of elements without a common node.
@@ -157,15 +148,7 @@ mod tests {
         assert!(!test(&ring(6), &folded));
         assert!(!test(&ring(6), &[Vec3::ZERO; 7]));
         let mesh = billow_geom::shapes::cloth_grid(1.0, 1.0, 3, 3).unwrap();
-        let body = Body {
-            rest: &mesh.positions,
-            triangles: &mesh.triangles,
-            inverse_masses: &[1.0; 9],
-            thickness: 0.1,
-            friction: 0.0,
-            dynamic: true,
-        };
-        let sheet = Surface::new(&[body]).unwrap();
+        let sheet = Surface::of_one(&mesh.positions, &mesh.triangles, 0.1);
         assert!(!test(&sheet, &mesh.positions), "a corner");
     }
 }

@@ -172,9 +172,9 @@ impl Repulsions {
 
     /// Adds the contacts of each node that pushed in the last sub-step to `counts`.
     pub(crate) fn count(&self, counts: &mut [u32]) {
-        for (contact, k) in self.list.iter().zip(self.tiles.order()) {
+        for (k, contact) in self.list.iter().enumerate() {
             if contact.normal > 0.0 {
-                self.nodes[*k as usize].iter().for_each(|i| counts[*i as usize] += 1);
+                self.tiles.nodes(k).iter().for_each(|i| counts[*i as usize] += 1);
             }
         }
     }
@@ -243,17 +243,16 @@ impl Repulsions {
     }
 
     fn all_at_once(&mut self, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
-        let Self { tiles, list, nodes, impulses, .. } = self;
+        let Self { tiles, list, impulses, .. } = self;
         impulses.resize(list.len(), Vec3::ZERO);
-        let of = |position: usize| nodes[tiles.order()[position] as usize];
         {
             let v = &*v;
             par::zip_mut(list, impulses, |k, contact, impulse| {
-                *impulse = contact.respond(of(k).map(|i| v[i as usize]), rule);
+                *impulse = contact.respond(tiles.nodes(k).map(|i| v[i as usize]), rule);
             });
         }
         for (k, (contact, impulse)) in list.iter().zip(impulses).enumerate() {
-            for (corner, i) in of(k).into_iter().enumerate() {
+            for (corner, i) in tiles.nodes(k).into_iter().enumerate() {
                 v[i as usize] += *impulse * (contact.weights[corner] * inverse_masses[i as usize]);
             }
         }

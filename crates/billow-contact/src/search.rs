@@ -394,15 +394,7 @@ mod tests {
     #[test]
     fn a_node_that_leaves_a_smooth_sheet_meets_its_neighbours() {
         let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, 15, 15).unwrap();
-        let body = Body {
-            rest: &sheet.positions,
-            triangles: &sheet.triangles,
-            inverse_masses: &[1.0; 225],
-            thickness: 0.01,
-            friction: 0.0,
-            dynamic: true,
-        };
-        let surface = Surface::new(&[body]).unwrap();
+        let surface = Surface::of_one(&sheet.positions, &sheet.triangles, 0.01);
         let (x0, mut x1) = (sheet.positions.clone(), sheet.positions.clone());
         let mut search = Search::new(&surface);
         search.fit(Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH });

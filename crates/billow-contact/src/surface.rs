@@ -153,3 +153,14 @@ impl Surface {
         if self.body_of(a) == self.body_of(b) { mu(a) } else { (mu(a) * mu(b)).sqrt() }
     }
 }
+
+#[cfg(test)]
+impl Surface {
+    /// One free body without friction, for tests.
+    #[allow(clippy::unwrap_used, reason = "test support")]
+    pub(crate) fn of_one(rest: &[Vec3], triangles: &[[u32; 3]], thickness: f64) -> Self {
+        let inverse_masses = &*vec![1.0; rest.len()];
+        Self::new(&[Body { rest, triangles, inverse_masses, thickness, friction: 0.0, dynamic: true }])
+            .unwrap()
+    }
+}

@@ -163,22 +163,13 @@ fn covered(surface: &Surface, kind: Kind, contact: &Contact, at: impl Fn(u32) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Body;
 
     #[test]
     fn cloth_with_less_room_touches_later() {
         let low = [Vec3::ZERO, Vec3::X, Vec3::Y];
         let high = low.map(|x| Vec3::new(0.1, 0.1, 7e-3) + 0.3 * x);
         let x = [low, high].concat();
-        let body = Body {
-            rest: &x,
-            triangles: &[[0, 1, 2], [3, 4, 5]],
-            inverse_masses: &[1.0; 6],
-            thickness: 0.01,
-            friction: 0.0,
-            dynamic: true,
-        };
-        let surface = Surface::new(&[body]).unwrap();
+        let surface = Surface::of_one(&x, &[[0, 1, 2], [3, 4, 5]], 0.01);
         let mut search = Search::new(&surface);
         let mut touching = |room: &[f64]| {
             let (mut touches, mut near) = (Vec::new(), Vec::new());
@@ -189,6 +180,8 @@ mod tests {
         let (all, near) = touching(&[]);
         assert!(all >= 3 && near >= all, "{all} {near}");
         assert_eq!(touching(&[1.0; 6]), (all, near));
+        // What keeps a little more than its thickness may rest on it.
+        assert_eq!(touching(&[0.6; 6]), (all, near));
         // Half the thickness is less than their distance; they are near all the same.
         assert_eq!(touching(&[0.5; 6]), (0, near));
         assert_eq!(touching(&[1.0, 1.0, 1.0, 0.5, 0.5, 0.5]), (0, near));

@@ -154,7 +154,8 @@ table! {
         max_iterations: u32 = 200 => range(1.0, 1e6);
         /// How strain beyond the fabric's limits is taken out.
         strain_limiting: Limiting = Limiting::GaussSeidel;
-        /// Sweeps of strain limiting per step. More keep the limits better.
+        /// Sweeps of strain limiting per step, up to five times as many where springs stay beyond their limits. More keep the
+        /// limits better.
         strain_sweeps: u32 = 8 => range(1.0, 1e4);
         /// Stiffness of the repulsion between layers, per node.
         repulsion_stiffness: f64 = 50.0 => unit("N/m"), range(0.0, 1e9);

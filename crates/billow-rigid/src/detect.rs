@@ -9,10 +9,11 @@ use crate::broad::Broad;
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
+use crate::lasting::{Lasting, Since};
 use crate::model::Model;
 use crate::motion::advanced;
 use crate::near::{Known, Meeting, Placed, Scratch, touches};
-use crate::state::State;
+use crate::state::{Met, Place, State};
 use billow_geom::Aabb;
 use billow_num::{Pose, Vec3, par};
 
@@ -25,56 +26,74 @@ const HASTY: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     pairs: Vec<([u32; 2], Known)>,
-    /// Whether the next search is to be exact.
-    exact: bool,
-    /// Whether other pairs than those of the next search keep their places.
-    some: bool,
+    /// Whether the places that searches find must be fresh.
+    pub(crate) fresh: bool,
 }
 
 impl Memory {
-    /// Replaces what is known of the pairs in `fresh`, which ascend. After an exact search no other places last.
+    /// Replaces what is known of the pairs in `fresh`, which ascend.
     fn keep(&mut self, fresh: Vec<([u32; 2], Known)>) {
-        let forget = std::mem::take(&mut self.exact) && !std::mem::take(&mut self.some);
+        if self.pairs.len() == fresh.len() && self.pairs.iter().zip(&fresh).all(|(o, n)| o.0 == n.0) {
+            self.pairs = fresh;
+            return;
+        }
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
         self.pairs.reserve(old.len() + fresh.len() / 4);
-        let mut keep = |mut known: ([u32; 2], Known), new: bool| {
-            if forget && !new {
-                known.1.lasting = None;
-            }
-            self.pairs.push(known);
-        };
         for new in fresh {
             while let Some(kept) = old.next_if(|o| o.0 < new.0) {
-                keep(kept, false);
+                self.pairs.push(kept);
             }
             old.next_if(|o| o.0 == new.0);
-            keep(new, true);
+            self.pairs.push(new);
         }
-        old.for_each(|o| keep(o, false));
-    }
-
-    /// Makes the next search find what it would find if nothing were remembered.
-    pub(crate) fn renew(&mut self) {
-        (self.exact, self.some) = (true, false);
-    }
-
-    /// The same for a search among pairs that moved since the last one; all others stayed where they were.
-    pub(crate) fn renew_some(&mut self) {
-        (self.exact, self.some) = (true, true);
+        self.pairs.extend(old);
     }
 
     fn of(&self, pair: [u32; 2]) -> Known {
         self.pairs.binary_search_by_key(&pair, |m| m.0).map(|at| self.pairs[at].1.clone()).unwrap_or_default()
     }
 
-    /// Begins a step: forgets all pairs but those in `pairs`, which ascend.
-    pub(crate) fn begin(&mut self, pairs: &[[u32; 2]]) {
-        let mut next = pairs.iter().peekable();
-        self.renew();
-        self.pairs.retain(|known| {
-            while next.next_if(|p| **p < known.0).is_some() {}
-            next.peek().is_some_and(|p| **p == known.0)
-        });
+    /// Begins a step: forgets all pairs but those in `pairs`, which ascend, and takes the places from the state.
+    pub(crate) fn begin(&mut self, model: &Model, state: &State, pairs: &[[u32; 2]]) {
+        self.fresh = false;
+        let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
+        let (mut met, mut left) = (state.met.iter().peekable(), state.places.as_slice());
+        let mut next = |wanted: [u32; 2]| loop {
+            let m = met.next_if(|m| [m.a, m.b] <= wanted)?;
+            let places = left.split_off(..left.len().min(m.places as usize)).unwrap_or_default();
+            if [m.a, m.b] == wanted {
+                return Some((m.between, places));
+            }
+        };
+        for pair in pairs {
+            while old.next_if(|o| o.0 < *pair).is_some() {}
+            let known = old.next_if(|o| o.0 == *pair).map(|o| o.1);
+            let kept = next(*pair);
+            if known.is_none() && kept.is_none() {
+                continue;
+            }
+            let mut known = known.unwrap_or_default();
+            let same = |l: &&Lasting, k: &(Pose, &[Place])| l.between() == k.0 && l.places() == k.1;
+            known.lasting = kept.map(|kept| match known.lasting.as_ref().filter(|l| same(l, &kept)) {
+                Some(lasting) => lasting.clone(),
+                None => {
+                    let [a, b] = pair.map(|i| model.geometry(i as usize).radius);
+                    Lasting::kept(Since::then(kept.0, a.min(b)), kept.1)
+                }
+            });
+            self.pairs.push((*pair, known));
+        }
+    }
+
+    /// Ends a step: hands the places to the state.
+    pub(crate) fn end(&self, state: &mut State) {
+        state.met.clear();
+        state.places.clear();
+        for ([a, b], lasting) in self.pairs.iter().filter_map(|(p, k)| Some((*p, k.lasting.as_ref()?))) {
+            let places = lasting.places();
+            state.met.push(Met { a, b, between: lasting.between(), places: places.len() as u32 });
+            state.places.extend_from_slice(places);
+        }
     }
 }
 
@@ -201,7 +220,7 @@ impl Search<'_> {
         pairs: &[[u32; 2]],
         memory: &mut Memory,
     ) -> Vec<Found> {
-        let (old, exact) = (&memory.pairs, memory.exact);
+        let (old, fresh) = (&memory.pairs, memory.fresh);
         let pieces = par::gather(pairs.len(), PIECE, |range, out| {
             let mut scratch = Scratch::default();
             let mine = &pairs[range];
@@ -211,15 +230,15 @@ impl Search<'_> {
                 at += old[at..].iter().take_while(|m| m.0 < *pair).count();
                 let known = old.get(at).filter(|m| m.0 == *pair);
                 let mut known = known.map(|m| m.1.clone()).unwrap_or_default();
-                self.contacts_of((motions, predicted, exact), *pair, (&mut known, &mut scratch), &mut found);
+                self.contacts_of((motions, predicted, fresh), *pair, (&mut known, &mut scratch), &mut found);
                 kept.push((*pair, known));
             }
             out.push((found, kept));
         });
         let (mut all, mut kept) = (Vec::new(), Vec::with_capacity(pairs.len()));
-        for (found, fresh) in pieces {
+        for (found, known) in pieces {
             all.extend(found);
-            kept.extend(fresh);
+            kept.extend(known);
         }
         memory.keep(kept);
         all
@@ -227,7 +246,7 @@ impl Search<'_> {
 
     fn contacts_of(
         &self,
-        (motions, predicted, exact): (&[Motion], &[Pose], bool),
+        (motions, predicted, fresh): (&[Motion], &[Pose], bool),
         pair: [u32; 2],
         (known, scratch): (&mut Known, &mut Scratch),
         out: &mut Vec<Found>,
@@ -246,7 +265,7 @@ impl Search<'_> {
         if speed * self.dt <= stride {
             // Slow: what meets at the end of the step, as it is now.
             let end = [predicted[a], predicted[b]];
-            let meeting = Meeting { exact, ..meeting(shapes, now, end, (margin, speed * self.dt)) };
+            let meeting = Meeting { fresh, ..meeting(shapes, now, end, (margin, speed * self.dt)) };
             found = touches(&meeting, known, scratch);
         } else {
             // Fast: advanced as far as the distance allows until they touch.
@@ -334,5 +353,5 @@ fn meeting<'a>(
     (margin, way): (f64, f64),
 ) -> Meeting<'a> {
     let place = |poses: [Pose; 2]| [0, 1].map(|k| Placed { shape: shapes[k], pose: poses[k] });
-    Meeting { now: place(now), end: place(end), margin, way, exact: true }
+    Meeting { now: place(now), end: place(end), margin, way, fresh: true }
 }

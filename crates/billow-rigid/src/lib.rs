@@ -75,5 +75,5 @@ pub use config::{CollisionGeometry, Config, Method};
 pub use error::{RigidError, StepError};
 pub use geometry::{Geometry, Settings, Storage};
 pub use model::{Body, Drive, Model, Surface};
-pub use state::{BodyState, Carried, State};
+pub use state::{BodyState, Carried, Met, Place, State};
 pub use step::{StepReport, Workspace, step};

@@ -23,7 +23,7 @@ pub(crate) const MOST: usize = 8;
 pub(crate) struct Known {
     /// Vertices and edges that are close: results are the same without it.
     pub(crate) near: Option<Arc<Candidates>>,
-    /// Places that serve for a while, within a step.
+    /// Places that serve for a while, as the state holds them.
     pub(crate) lasting: Option<Lasting>,
     /// How far the two moved past each other in a part of a step, at most [m].
     pub(crate) pace: f64,
@@ -79,8 +79,8 @@ pub(crate) struct Meeting<'a> {
     pub(crate) margin: f64,
     /// Distance they may approach each other until then [m].
     pub(crate) way: f64,
-    /// Whether lasting places serve only if a new search would find the same.
-    pub(crate) exact: bool,
+    /// Whether lasting places serve only while they are fresh.
+    pub(crate) fresh: bool,
 }
 
 /// The places where two bodies meet at the end of the step, as they are now; at most [`MOST`]. Normals point from the
@@ -108,9 +108,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
         let solid = a.shape.field.is_some() && b.shape.field.is_some();
         let extra = Lasting::reach(&meeting.now);
         let slow = solid && 2.0 * meeting.way <= extra;
-        if let Some(lasting) =
-            known.lasting.as_ref().filter(|l| (slow || !meeting.exact) && l.serves(meeting))
-        {
+        if let Some(lasting) = known.lasting.as_ref().filter(|l| l.serves(meeting)) {
             return lasting.touches(meeting);
         }
         if slow {

@@ -117,9 +117,9 @@ fn forecast(
         row.j != Vec3::ZERO || !row.impact && u <= fall && row.wanted >= -fall
     });
     par::for_each_mut(rows, |_, row| row.hold(levels, motions));
-    by_level((levels, &order), rows, (search.config, STILL * fall), |row, held| {
+    by_level((levels, &order), rows, (search.config, STILL * fall), |row, _| {
         let [a, b] = both(&mut change, row.a, row.b);
-        row.bear(a, b, held)
+        row.bear(a, b)
     });
     for (m, c) in motions.iter_mut().zip(&change) {
         m.v += c.v;

@@ -135,24 +135,16 @@ impl Row {
     }
 
     /// One visit of the forecast: keeps a resting contact from accelerating into itself. The motions are changes of
-    /// velocity; friction stays what it was. Returns about how much they changed [m/s].
-    pub(crate) fn bear(&mut self, a: &mut Motion, b: &mut Motion, held: [bool; 2]) -> f64 {
+    /// velocity; friction stays what it was. Nothing is held: what bears feels at once what it bears, otherwise the
+    /// weights of a heap would come and go from step to step. Returns about how much the motions changed [m/s].
+    pub(crate) fn bear(&mut self, a: &mut Motion, b: &mut Motion) -> f64 {
         let n = self.normal;
         let missing = -self.relative(a, b).dot(n);
-        if held == [true; 2] {
-            return 0.0;
-        }
-        let free = held == [false; 2];
-        let k = if free { self.kn.dot(n) } else { self.held.1.dot(n) };
-        let jn = self.j.dot(n);
+        let (k, jn) = (self.kn.dot(n), self.j.dot(n));
         let change = n * ((jn + missing / k).max(0.0) - jn);
         self.j += change;
-        if free || held[1] {
-            a.push(self.ra, change);
-        }
-        if free || held[0] {
-            b.push(self.rb, -change);
-        }
+        a.push(self.ra, change);
+        b.push(self.rb, -change);
         change.abs().max_element() * k
     }
 

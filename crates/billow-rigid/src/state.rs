@@ -30,6 +30,28 @@ pub struct Carried {
     pub force: Vec3,
 }
 
+/// Where two bodies meet, as a point of each.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Anchors in both body frames [m].
+    pub anchors: [Vec3; 2],
+    /// Unit vector from the second body to the first, in the frame of the second.
+    pub normal: Vec3,
+}
+
+/// Two bodies whose places were looked for, and serve until the two have moved past each other by a little.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Met {
+    /// First body.
+    pub a: u32,
+    /// Second body.
+    pub b: u32,
+    /// Pose of the smaller body in the frame of the larger when they were looked at.
+    pub between: Pose,
+    /// How many of [`State::places`], in order, belong to the two.
+    pub places: u32,
+}
+
 /// Everything that changes during a run.
 ///
 /// Velocities live half a step behind the positions, so that constant accelerations are integrated exactly:
@@ -46,4 +68,8 @@ pub struct State {
     pub steps: u64,
     /// Impulses of the last step, by pair of bodies.
     pub carried: Vec<Carried>,
+    /// Bodies that are near each other and hardly move past each other, ascending.
+    pub met: Vec<Met>,
+    /// Where they meet.
+    pub places: Vec<Place>,
 }

@@ -81,6 +81,7 @@ pub fn step(
         finite(model, &next)?;
     }
     report.stages.time("clear", || clear_up(model, &mut next, work, config, dt / parts as f64));
+    work.memory.end(&mut next);
     sleep::watch(model, &mut next, &work.live, dt);
     report.asleep = (0..model.len()).filter(|i| model.is_dynamic(*i) && !work.live[*i]).count() as u64;
     next.time = state.time + dt;
@@ -136,16 +137,13 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
     work.trial.clear();
     work.trial.extend(work.motions.iter().map(still));
     let mut pairs = std::mem::take(&mut work.pairs);
-    work.memory.renew();
+    work.memory.fresh = true;
     for _ in 0..CLEARINGS {
         let search = Search { model, state, config, dt };
         work.predicted.clear();
         work.predicted.extend(state.bodies.iter().map(|b| b.pose));
         let found = search.contacts(&work.trial, &work.predicted, &pairs, &mut work.memory);
-        let depth = |i: u32| model.geometry(i as usize).depth;
-        let deep =
-            |f: &&Found| f.gap < -0.5 * f.contact.skin - DEEP * depth(f.contact.a).min(depth(f.contact.b));
-        let contacts: Vec<Contact> = found.iter().filter(deep).map(|f| f.contact).collect();
+        let contacts: Vec<Contact> = found.iter().filter_map(|f| too_deep(model, f)).collect();
         if contacts.is_empty() {
             break;
         }
@@ -154,14 +152,25 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         // Only what was pushed is looked at again.
         let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
         pairs.retain(|p| p.iter().any(moved));
-        work.memory.renew_some();
     }
+}
+
+/// A contact that overlaps too much, so that pushing it apart undoes what is too much: how far it is pushed is then
+/// continuous in how deep it is.
+fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
+    let Contact { a, b, skin, .. } = found.contact;
+    let [a, b] = [a, b].map(|i| model.geometry(i as usize).depth);
+    let deep = DEEP * a.min(b);
+    let allowed = if skin > 0.0 { deep.min(SHALLOW * skin) } else { deep };
+    (found.gap < -allowed).then_some(Contact { skin: skin - allowed, ..found.contact })
 }
 
 /// Times that bodies are pushed apart after a step.
 const CLEARINGS: u32 = 3;
-/// Overlap from which it is pushed apart again, as a part of the thinner body's half thickness.
+/// Overlap that is left alone, as a part of the thinner body's half thickness.
 const DEEP: f64 = 5e-3;
+/// The same as a part of the distance kept, which allows for what samples of φ do not tell.
+const SHALLOW: f64 = 0.05;
 
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
@@ -171,7 +180,7 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
     search.pairs(&work.predicted, &work.live, (&mut work.broad, &mut work.pairs));
-    work.memory.begin(&work.pairs);
+    work.memory.begin(model, state, &work.pairs);
     let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }

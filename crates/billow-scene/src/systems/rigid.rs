@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Version of the saved state.
-const STATE_FORMAT: u32 = 2;
+const STATE_FORMAT: u32 = 3;
 
 /// The statistics of all rigid bodies together.
 pub(super) const STATISTICS: [&str; 7] = [

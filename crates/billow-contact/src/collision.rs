@@ -1,12 +1,14 @@
 //! Collisions: pairs whose trajectories come too close.
 
 use crate::Contact;
+use crate::corner::Corner;
 use crate::crossed::Candidate;
+use crate::near::Near;
 use crate::pair::Pair;
-use crate::search::{Fit, Search};
-use crate::touch::MET;
+use crate::search::Search;
+use crate::way::Fit;
 use billow_geom::ccd::Hit;
-use billow_num::{Vec3, par};
+use billow_num::par;
 
 /// A pair that would meet.
 #[derive(Clone, Copy, Debug)]
@@ -34,46 +36,33 @@ pub(crate) struct Detected {
 }
 
 /// Which trajectories are to be tested.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Which<'a> {
-    /// All.
-    All,
-    /// Those of the given pairs and of all pairs that have any of the nodes.
-    These { pairs: &'a [Vec<Pair>], around: &'a [u32] },
+    /// Those of all pairs that have any of the nodes.
+    Around(&'a [u32]),
+    /// Those of the listed pairs and of all pairs that have any of the nodes.
+    Listed(&'a mut Near, &'a [u32]),
 }
 
-/// The nodes that end so far from where the search for contacts `expected` them that they may meet more than what it found
-/// near: everything else was at least [`MET`] thicknesses away, half of that for each side.
-pub(crate) fn strayed(fit: Fit<'_>, expected: &[Vec3]) -> Vec<u32> {
-    const MARGIN: f64 = 1.0 - 1e-6;
-    let leeway = 0.5 * (MET - fit.reach) * MARGIN;
-    let as_expected = |i: u32| {
-        let (end, expected) = (fit.path.x1[i as usize], expected[i as usize]);
-        let leeway = leeway * fit.surface.thickness(i);
-        end.distance_squared(expected) <= leeway * leeway
-    };
-    par::gather(expected.len(), par::CHUNK, |range, list| {
-        list.extend(range.map(|i| i as u32).filter(|i| !as_expected(*i)));
-    })
-}
-
-/// Tests trajectories; boxes are fitted to them.
+/// Tests trajectories; the search is fitted to what they keep to.
 pub(crate) fn detect(search: &mut Search, fit: Fit<'_>, which: Which<'_>) -> Detected {
     let look = |part: &mut Detected, candidate: Candidate| part.look(fit, candidate.pair);
-    let found = match which {
-        Which::All => search.all(fit.surface, look),
-        Which::These { pairs, around } => {
-            let mut found = search.around(fit.surface, around, look);
-            if !pairs.is_empty() {
-                // What is around them was looked at already.
-                let mut done = vec![false; fit.path.x0.len()];
-                around.iter().for_each(|i| done[*i as usize] = true);
-                let still = |pair: &Pair| !pair.nodes.iter().any(|i| done[*i as usize]);
-                found.append(&mut search.among(pairs, still, look));
-            }
-            found
-        }
-    };
+    let (Which::Around(nodes) | Which::Listed(_, nodes)) = which;
+    let mut found = Vec::new();
+    if !nodes.is_empty() {
+        // Where nodes really go says more than where they are looked for.
+        let origin = search.origin();
+        let corners = par::map(fit.path.x0.len(), |i| Corner::of(fit.way(i), origin));
+        found = search.around(fit.surface, (nodes, Some(&corners)), look);
+    }
+    if let Which::Listed(near, nodes) = which {
+        // What is around the nodes was looked at already.
+        let mut done = vec![false; fit.path.x0.len()];
+        nodes.iter().for_each(|i| done[*i as usize] = true);
+        let wanted = |pair: &Pair| !pair.nodes.iter().any(|i| done[*i as usize]);
+        let look = |part: &mut Detected, pair| part.look(fit, pair);
+        found.append(&mut near.trajectories(search, fit, wanted, look));
+    }
     let mut all = Detected::default();
     for mut part in found {
         all.collisions.append(&mut part.collisions);
@@ -109,7 +98,7 @@ mod tests {
     use super::*;
     use crate::Surface;
     use crate::pair::Path;
-    use crate::touch;
+    use billow_num::Vec3;
     use billow_num::rng::Stream;
 
     /// Three sheets of 11 × 11 nodes close above each other.
@@ -139,17 +128,15 @@ mod tests {
                 x1[i] += vector(3e-3) + Vec3::Z * 0.01;
                 x1[i + 121] += vector(3e-3) - Vec3::Z * 0.01;
             }
-            let (mut touches, mut near) = (Vec::new(), Vec::new());
-            let plan = Path { x0: &x0, x1: &expected };
-            touch::find(&mut search, &surface, (plan, &[]), (&mut touches, &mut near));
+            let mut near = Near::default();
+            near.expect(&mut search, Fit::contacts(&surface, Path { x0: &x0, x1: &expected }));
             let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: 1e-3 };
-            let strayed = strayed(fit, &expected);
+            let strayed = near.strayed(fit);
             assert!((5..30).contains(&strayed.len()), "{}", strayed.len());
-            search.follow(fit);
-            search.refit(fit, &strayed);
-            let some = detect(&mut search, fit, Which::These { pairs: &near, around: &strayed });
-            search.fit(fit);
-            let all = detect(&mut search, fit, Which::All);
+            near.refit(&mut search, fit, &strayed);
+            let some = detect(&mut search, fit, Which::Listed(&mut near, &strayed));
+            search.fit(&surface, |i| fit.way(i));
+            let all = detect(&mut search, fit, Which::Around(&(0..x0.len() as u32).collect::<Vec<_>>()));
             let pairs = |found: &Detected| found.collisions.iter().map(|c| c.pair).collect::<Vec<_>>();
             assert_eq!(pairs(&some), pairs(&all));
             collided += all.collisions.len();

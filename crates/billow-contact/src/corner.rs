@@ -3,7 +3,9 @@
 //! Coordinates are relative to the middle of the scene. Each point has a distance that it keeps around itself, grown by
 //! more than what rounding takes away: filters that find two elements farther apart than their distances are right.
 
+use crate::way::Way;
 use billow_geom::bvh::SingleBoxes;
+use billow_num::Vec3;
 use glam::{Vec3A, Vec4};
 
 /// Part of a coordinate's size by which a filter may be off on each side of a comparison: rounding to single precision,
@@ -11,7 +13,7 @@ use glam::{Vec3A, Vec4};
 pub(crate) const ROUNDING: f32 = 16.0 * f32::EPSILON;
 
 /// A point at both ends of the step; the fourth numbers are the distance it keeps around itself [m].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Corner {
     pub(crate) start: Vec4,
     pub(crate) end: Vec4,
@@ -34,6 +36,12 @@ impl Corner {
         } else {
             Self::ANYWHERE
         }
+    }
+
+    /// A node on its way, relative to `origin`.
+    pub(crate) fn of(way: Way, origin: Vec3) -> Self {
+        let [x0, x1] = [way.from - origin, way.to - origin].map(|x| x.to_array());
+        Self::new(x0, x1, way.around)
     }
 
     /// Distance it keeps around itself [m].

@@ -22,6 +22,16 @@ pub(crate) struct Facet {
     pub(crate) dynamic: bool,
 }
 
+impl Facet {
+    /// The largest value of a node.
+    #[inline(always)]
+    pub(crate) fn farthest(&self, value: impl Fn(usize) -> f64) -> f64 {
+        let [a, b, c] = self.nodes.map(|i| value(i as usize));
+        // Not-a-number stays.
+        [b, c].into_iter().fold(a, |most, x| if x <= most { most } else { x })
+    }
+}
+
 /// All triangles of a surface in the order of their numbers, then all points without triangles.
 ///
 /// As few triangles as possible speak for edges, about every other one: then most pairs of triangles have no pair of

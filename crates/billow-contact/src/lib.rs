@@ -18,6 +18,9 @@ mod crossed;
 mod facets;
 mod fans;
 mod impulse;
+mod listed;
+mod name;
+mod near;
 mod pair;
 mod push;
 mod report;
@@ -28,6 +31,7 @@ mod show;
 mod slabs;
 mod surface;
 mod touch;
+mod way;
 mod zones;
 
 pub use config::{Config, Update};

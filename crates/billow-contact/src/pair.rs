@@ -40,6 +40,9 @@ impl Path<'_> {
 }
 
 impl Pair {
+    /// Stands where a pair may be put.
+    pub(crate) const NOBODY: Self = Self { kind: Kind::EdgeEdge, nodes: [0; 4] };
+
     /// A point and a triangle, unless they belong together or are exempt.
     #[inline(always)]
     pub(crate) fn vertex_face(surface: &Surface, p: u32, [a, b, c]: [u32; 3]) -> Option<Self> {

@@ -5,11 +5,13 @@
 //! scripted nodes make that impossible. The guarantee is on the end positions `x + Δt v` as they are rounded.
 
 use crate::collision::{self, Collision, Which};
-use crate::pair::{Pair, Path};
+use crate::near::Near;
+use crate::pair::Path;
 use crate::push::Push;
 use crate::repulsion::Repulsions;
-use crate::search::{Fit, Search};
-use crate::touch::{self, Touch};
+use crate::search::Search;
+use crate::touch::{self, MET, Touch};
+use crate::way::Fit;
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Contact, Report, Surface, Unresolved, slide};
 use billow_num::stages::Stages;
@@ -21,10 +23,7 @@ pub struct Workspace {
     search: Option<Search>,
     touches: Vec<Touch>,
     repulsions: Repulsions,
-    /// Pairs that are near if nodes go where the search expected them, in parts as they were found.
-    near: Vec<Vec<Pair>>,
-    /// End positions the search expected.
-    expected: Vec<Vec3>,
+    near: Near,
     /// End positions the trajectories were last tested with.
     x1: Vec<Vec3>,
     zones: Zones,
@@ -80,15 +79,15 @@ pub type KeepOut<'a> = &'a dyn Fn(usize, &mut Vec3);
 /// Passes over the collisions of one round.
 const PASSES: u32 = 4;
 
-/// What boxes enclose.
+/// How far the pipeline got in this step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fitted {
-    /// Another step.
-    Nothing,
-    /// Where nodes are expected to go, grown by the reach of contacts.
-    Contacts,
-    /// The trajectories tested last.
-    Trajectories,
+enum Stage {
+    /// The list of near pairs may be of another step.
+    Begun,
+    /// All pairs are listed that can meet if nodes go about where they are expected.
+    Found,
+    /// All trajectories were tested.
+    Tested,
 }
 
 /// The pipeline under way, for solvers that share its sweeps of repulsion with sub-steps of their own:
@@ -99,14 +98,13 @@ pub struct Pipeline<'a> {
     config: &'a Config,
     work: &'a mut Workspace,
     report: Report,
-    /// What the boxes of this step were last fitted for.
-    fitted: Fitted,
+    stage: Stage,
 }
 
 impl<'a> Pipeline<'a> {
     /// The pipeline for one step.
     pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
-        Self { surface, step, config: step.config, work, report: Report::default(), fitted: Fitted::Nothing }
+        Self { surface, step, config: step.config, work, report: Report::default(), stage: Stage::Begun }
     }
 
     /// Finds the contacts, expecting every node to move about as fast as `v`.
@@ -117,16 +115,15 @@ impl<'a> Pipeline<'a> {
     /// The same for nodes that have only a part of their thickness, 0 to 1; all of it if `room` is empty.
     pub fn find_within(&mut self, v: &[Vec3], room: &[f64]) {
         let Step { x, dt, .. } = self.step;
-        let Workspace { search, touches, repulsions, near, expected, x1, .. } = &mut *self.work;
+        let Workspace { search, touches, repulsions, near, x1, .. } = &mut *self.work;
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         x1.resize(x.len(), Vec3::ZERO);
         par::fill(x1, |i| x[i] + v[i] * dt);
-        self.report.candidates +=
-            touch::find(search, self.surface, (Path { x0: x, x1 }, room), (touches, near));
-        expected.clone_from(x1);
+        let fit = Fit::contacts(self.surface, Path { x0: x, x1 });
+        self.report.candidates += touch::find(near, search, (fit, room), touches);
         self.report.contacts = touches.len() as u64;
         repulsions.prepare(touches, self.surface.inverse_masses());
-        self.fitted = Fitted::Contacts;
+        self.stage = Stage::Found;
     }
 
     /// Whether there are contacts at all.
@@ -179,10 +176,7 @@ impl<'a> Pipeline<'a> {
         let collisions = self.detect(0..v.len() as u32, v);
         let x = self.step.x;
         let Workspace { touches, repulsions, x1, .. } = &mut *self.work;
-        for Collision { pair, .. } in &collisions {
-            // To be tested again even if the solver leaves them as they are.
-            pair.nodes.iter().for_each(|i| x1[*i as usize] = Vec3::NAN);
-        }
+        forget(&collisions, x1);
         let mut fast = false;
         for collision in &collisions {
             let (contact, gap) = (collision.contact(), collision.pair.gap(self.surface));
@@ -199,6 +193,13 @@ impl<'a> Pipeline<'a> {
     /// What was done.
     pub fn into_report(self) -> Report {
         self.report
+    }
+}
+
+/// Lets trajectories of what collided be tested again even if they stay as they are.
+fn forget(collisions: &[Collision], x1: &mut [Vec3]) {
+    for Collision { pair, .. } in collisions {
+        pair.nodes.iter().for_each(|i| x1[*i as usize] = Vec3::NAN);
     }
 }
 
@@ -241,6 +242,7 @@ impl Pipeline<'_> {
             } else {
                 self.grow_zones(&collisions, v)?
             };
+            forget(&collisions, &mut self.work.x1);
             collisions = self.detect(moved, v);
         }
         self.report.zones = self.work.zones.sizes();
@@ -250,7 +252,7 @@ impl Pipeline<'_> {
     /// Tests the trajectories of those of the nodes whose velocities changed; the earliest collision first.
     fn detect(&mut self, moved: impl IntoIterator<Item = u32>, v: &[Vec3]) -> Vec<Collision> {
         let Step { x, dt, .. } = self.step;
-        let Workspace { search, near, expected, x1, .. } = &mut *self.work;
+        let Workspace { search, near, x1, .. } = &mut *self.work;
         x1.resize(x.len(), Vec3::NAN);
         let changed: Vec<u32> = moved
             .into_iter()
@@ -262,30 +264,19 @@ impl Pipeline<'_> {
             .collect();
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         let fit = Fit { surface: self.surface, path: Path { x0: x, x1 }, reach: self.config.separation };
-        let found = match self.fitted {
-            Fitted::Nothing => {
-                search.fit(fit);
-                collision::detect(search, fit, Which::All)
-            }
-            Fitted::Contacts => {
-                let strayed = collision::strayed(fit, expected);
-                search.follow(fit);
-                search.refit(fit, &strayed);
-                collision::detect(search, fit, Which::These { pairs: near, around: &strayed })
-            }
-            Fitted::Trajectories => {
-                search.refit(fit, &changed);
-                let few = Which::These { pairs: &[], around: &changed };
-                if changed.len() <= x.len() / FEW {
-                    collision::detect(search, fit, few)
-                } else {
-                    let strayed = collision::strayed(fit, expected);
-                    let many = Which::These { pairs: near, around: &strayed };
-                    collision::detect(search, fit, if changed.len() < strayed.len() { few } else { many })
-                }
-            }
-        };
-        self.fitted = Fitted::Trajectories;
+        if self.stage == Stage::Begun {
+            near.expect(search, Fit { reach: MET, ..fit });
+        }
+        let strayed = near.strayed(fit);
+        let some =
+            self.stage == Stage::Tested && (changed.len() <= x.len() / FEW || changed.len() < strayed.len());
+        let around = if some { &changed } else { &strayed };
+        if !around.is_empty() {
+            near.refit(search, fit, &strayed);
+        }
+        let which = if some { Which::Around(around) } else { Which::Listed(near, around) };
+        let found = collision::detect(search, fit, which);
+        self.stage = Stage::Tested;
         self.report.candidates += found.candidates;
         self.report.tests += found.tests;
         found.collisions

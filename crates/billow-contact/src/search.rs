@@ -6,12 +6,14 @@
 
 use crate::Surface;
 use crate::corner::Corner;
-use crate::crossed::{Candidate, Sieve};
+use crate::crossed::Candidate;
 use crate::facets::{Facet, facets};
 use crate::fans;
-use crate::pair::{Pair, Path};
+use crate::name::Name;
+use crate::pair::Pair;
 use crate::show::{Queue, Show};
 use crate::slabs::Slabs;
+use crate::way::Way;
 use billow_geom::Aabb;
 use billow_geom::bvh::{Bvh, Marks, PairTasks};
 use billow_num::{Vec3, par};
@@ -20,7 +22,7 @@ use billow_num::{Vec3, par};
 const CHUNK: usize = 512;
 
 /// If more than one node in this many changed, everything is fitted again.
-const MANY: usize = 16;
+const MANY: usize = 8;
 
 /// The hierarchy of triangles.
 #[derive(Clone, Debug)]
@@ -40,27 +42,6 @@ pub(crate) struct Search {
     open: Vec<bool>,
     marks: Marks,
     tasks: PairTasks,
-}
-
-/// What boxes are fitted to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fit<'a> {
-    pub(crate) surface: &'a Surface,
-    pub(crate) path: Path<'a>,
-    /// Distance, in thicknesses, that elements may keep and still be shown [-].
-    pub(crate) reach: f64,
-}
-
-impl Fit<'_> {
-    /// Distance that an element of the vertex's body keeps around itself [m].
-    fn around(&self, vertex: u32) -> f64 {
-        0.5 * self.reach * self.surface.thickness(vertex)
-    }
-
-    fn corner(&self, origin: Vec3, i: usize) -> Corner {
-        let [x0, x1] = [self.path.x0[i] - origin, self.path.x1[i] - origin].map(|x| x.to_array());
-        Corner::new(x0, x1, self.around(i as u32))
-    }
 }
 
 impl Search {
@@ -91,15 +72,15 @@ impl Search {
         }
     }
 
-    /// Fits everything.
-    pub(crate) fn fit(&mut self, fit: Fit<'_>) {
+    /// Fits everything to the ways of the nodes.
+    pub(crate) fn fit(&mut self, surface: &Surface, ways: impl Fn(usize) -> Way + Sync) {
         let Self { facets, tree, slabs, corners, open, .. } = self;
-        let bounds = Aabb::of_points(fit.path.x0);
+        let bounds = bounds(surface.vertex_count(), &ways);
         let origin = if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() };
-        corners.resize(fit.path.x0.len(), Corner::ANYWHERE);
-        par::fill(corners, |i| fit.corner(origin, i));
+        corners.resize(surface.vertex_count(), Corner::ANYWHERE);
+        par::fill(corners, |i| Corner::of(ways(i), origin));
         open.resize(corners.len(), false);
-        par::fill(open, |i| fans::open(fit.surface, corners, i as u32));
+        par::fill(open, |i| fans::open(surface, corners, i as u32));
         tree.refit_single(origin, |k| Corner::boxes(facets[k].nodes.map(|i| &corners[i as usize])));
         par::chunks_mut(slabs, CHUNK, |first, slabs| {
             for (facet, slabs) in facets[first..].iter().zip(slabs).filter(|(facet, _)| facet.face) {
@@ -108,33 +89,47 @@ impl Search {
         });
     }
 
-    /// Fits what is around the `stale` nodes, whose ends changed; all others must end within what was fitted before.
-    pub(crate) fn refit(&mut self, fit: Fit<'_>, stale: &[u32]) {
-        if stale.len() > fit.path.x0.len() / MANY {
-            return self.fit(fit);
+    /// Fits what is around nodes with other ways than those it was last fitted to.
+    pub(crate) fn refit(&mut self, surface: &Surface, ways: impl Fn(usize) -> Way + Sync) {
+        let origin = self.tree.origin();
+        let fresh = |i: usize| self.corners.get(i) == Some(&Corner::of(ways(i), origin));
+        let stale = par::gather(surface.vertex_count(), par::CHUNK, |range, list| {
+            list.extend(range.filter(|i| !fresh(*i)).map(|i| i as u32));
+        });
+        if stale.len() > surface.vertex_count() / MANY {
+            return self.fit(surface, ways);
         }
-        let around = self.facets_of(fit.surface, stale);
+        let around = self.facets_of(surface, &stale);
         let Self { facets, tree, slabs, corners, open, .. } = self;
-        let origin = tree.origin();
-        for i in stale {
-            corners[*i as usize] = fit.corner(origin, *i as usize);
+        for i in &stale {
+            corners[*i as usize] = Corner::of(ways(*i as usize), origin);
         }
-        for i in stale {
-            open[*i as usize] = fans::open(fit.surface, corners, *i);
-            for j in fit.surface.topology().vertex_vertices(*i) {
-                open[*j as usize] = fans::open(fit.surface, corners, *j);
+        for i in &stale {
+            open[*i as usize] = fans::open(surface, corners, *i);
+            for j in surface.topology().vertex_vertices(*i) {
+                open[*j as usize] = fans::open(surface, corners, *j);
             }
         }
         for k in around.iter().map(|k| *k as usize).filter(|k| facets[*k].face) {
-            slabs[k].fit(facets[k].nodes.map(|i| &corners[i as usize]));
+            slabs[k] = Slabs::new(facets[k].nodes.map(|i| &corners[i as usize]));
         }
         tree.refit_some_single(around, |k| Corner::boxes(facets[k].nodes.map(|i| &corners[i as usize])));
     }
 
-    /// Takes the points to where they end, and leaves boxes and slabs as they are: they must have room for that.
-    pub(crate) fn follow(&mut self, fit: Fit<'_>) {
-        let origin = self.tree.origin();
-        par::fill(&mut self.corners, |i| fit.corner(origin, i));
+    /// The point to which positions in single precision are relative [m].
+    pub(crate) fn origin(&self) -> Vec3 {
+        self.tree.origin()
+    }
+
+    /// All triangles by place.
+    pub(crate) fn facets(&self) -> &[Facet] {
+        &self.facets
+    }
+
+    /// The pair of that name.
+    #[inline(always)]
+    pub(crate) fn pair(&self, name: Name) -> Pair {
+        name.pair(&self.facets)
     }
 
     /// Shows all pairs of elements that are not kept apart by boxes or slabs.
@@ -147,65 +142,56 @@ impl Search {
         let Self { tree, tasks, .. } = &*self;
         par::map(tasks.tasks().len(), |k| {
             let mut part = T::default();
-            let mut show = Show::new(self, surface, |candidate| look(&mut part, candidate));
+            let mut show = Show::new(self, (surface, &self.corners), |candidate| look(&mut part, candidate));
             tree.run_self(tasks, tasks.tasks()[k], |a, b| show.pair([a, b]));
             show.finish();
             part
         })
     }
 
-    /// The same for all pairs that have any of the nodes, and some others.
+    /// The same for all pairs that have any of the nodes, and some others. Filters may look at corners that keep to those
+    /// which everything is fitted to.
     pub(crate) fn around<T: Default + Send>(
         &mut self,
         surface: &Surface,
-        nodes: &[u32],
+        (nodes, corners): (&[u32], Option<&[Corner]>),
         look: impl Fn(&mut T, Candidate) + Sync,
     ) -> Vec<T> {
         let around = self.facets_of(surface, nodes);
         self.tree.mark(around, &mut self.marks);
         self.tree.split_marked(&self.marks, &mut self.tasks);
         let Self { tree, tasks, marks, .. } = &*self;
+        let corners = corners.unwrap_or(&self.corners);
         par::map(tasks.tasks().len(), |k| {
             let mut part = T::default();
-            let mut show = Show::new(self, surface, |candidate| look(&mut part, candidate));
+            let mut show = Show::new(self, (surface, corners), |candidate| look(&mut part, candidate));
             tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| show.pair([a, b]));
             show.finish();
             part
         })
     }
 
-    /// Shows those of the pairs, given in parts, that may still come near.
-    pub(crate) fn among<T: Default + Send>(
-        &self,
-        pairs: &[Vec<Pair>],
-        still: impl Fn(&Pair) -> bool + Sync,
-        look: impl Fn(&mut T, Candidate) + Sync,
-    ) -> Vec<T> {
-        par::map(pairs.len(), |k| {
-            let (mut part, mut sieve) = (T::default(), Sieve::new(&self.corners));
-            let mut look = |candidate| look(&mut part, candidate);
-            for pair in pairs[k].iter().filter(|pair| still(pair)) {
-                sieve.take(*pair, f32::INFINITY, &mut look);
-            }
-            sieve.finish(&mut look);
-            part
-        })
-    }
-
     /// Tells the elements for which pairs of facets speak, except what slabs keep apart.
-    pub(crate) fn work_off(&self, surface: &Surface, queue: &mut Queue, tell: &mut impl FnMut(Pair, f32)) {
+    pub(crate) fn work_off(
+        &self,
+        (surface, corners): (&Surface, &[Corner]),
+        queue: &mut Queue,
+        tell: &mut impl FnMut(Candidate),
+    ) {
         queue.retain(|[a, b]| self.may_meet(&self.facets[a as usize], &self.facets[b as usize]));
         for [a, b] in queue.drain() {
             let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
             if facet_a.sides != 0 && facet_b.sides != 0 {
-                self.compare_all(surface, [a, b], tell);
+                self.compare_all((surface, corners), [a, b], tell);
                 continue;
             }
-            for (one, other, slabs) in [(facet_a, facet_b, b), (facet_b, facet_a, a)] {
-                for p in bits(if other.face { one.points } else { 0 }).map(|k| one.nodes[k]) {
-                    let beyond = self.slabs[slabs as usize].beyond(&self.corners[p as usize]);
-                    let pair = Pair::vertex_face(surface, p, other.nodes);
-                    pair.filter(|_| beyond <= 0.0).into_iter().for_each(|pair| tell(pair, -beyond));
+            for ((a, one), (b, other)) in [((a, facet_a), (b, facet_b)), ((b, facet_b), (a, facet_a))] {
+                for k in bits(if other.face { one.points } else { 0 }) {
+                    let beyond = self.slabs[b as usize].beyond(&corners[one.nodes[k] as usize]);
+                    let pair = Pair::vertex_face(surface, one.nodes[k], other.nodes);
+                    if let Some(pair) = pair.filter(|_| beyond <= 0.0) {
+                        tell(Candidate { pair, name: Name::vertex_face((a, k), b) });
+                    }
                 }
             }
         }
@@ -224,11 +210,16 @@ impl Search {
 
     /// Tells the elements of two facets that both speak for edges.
     #[inline(always)]
-    fn compare_all(&self, surface: &Surface, [a, b]: [u32; 2], tell: &mut impl FnMut(Pair, f32)) {
+    fn compare_all(
+        &self,
+        (surface, points): (&Surface, &[Corner]),
+        [a, b]: [u32; 2],
+        tell: &mut impl FnMut(Candidate),
+    ) {
         let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
         let corners = |facet: &Facet| {
             let [a, b, c] = facet.nodes;
-            [&self.corners[a as usize], &self.corners[b as usize], &self.corners[c as usize]]
+            [&points[a as usize], &points[b as usize], &points[c as usize]]
         };
         let seen_b = self.slabs[a as usize].see(corners(facet_b));
         if seen_b.apart() {
@@ -238,10 +229,13 @@ impl Search {
         if seen_a.apart() {
             return;
         }
-        for (one, seen, other) in [(facet_a, &seen_a, facet_b), (facet_b, &seen_b, facet_a)] {
+        for ((a, one), seen, (b, other)) in
+            [((a, facet_a), &seen_a, (b, facet_b)), ((b, facet_b), &seen_b, (a, facet_a))]
+        {
             for k in bits(seen.points(one.points)) {
-                let pair = Pair::vertex_face(surface, one.nodes[k], other.nodes);
-                pair.into_iter().for_each(|pair| tell(pair, -seen.point_beyond(k)));
+                if let Some(pair) = Pair::vertex_face(surface, one.nodes[k], other.nodes) {
+                    tell(Candidate { pair, name: Name::vertex_face((a, k), b) });
+                }
             }
         }
         let (ends, sides_b) = (surface.topology().edges(), seen_b.sides(facet_b.sides));
@@ -249,7 +243,9 @@ impl Search {
             for j in bits(sides_b) {
                 let (e, f) = (facet_a.edges[i], facet_b.edges[j]);
                 let (e, f) = (ends[e.min(f) as usize], ends[e.max(f) as usize]);
-                Pair::edge_edge(surface, e, f).into_iter().for_each(|pair| tell(pair, f32::INFINITY));
+                if let Some(pair) = Pair::edge_edge(surface, e, f) {
+                    tell(Candidate { pair, name: Name::edge_edge((a, i), (b, j)) });
+                }
             }
         }
     }
@@ -268,6 +264,14 @@ impl Search {
     }
 }
 
+/// The box of where nodes start; those that are nowhere do not count.
+fn bounds(nodes: usize, ways: impl Fn(usize) -> Way + Sync) -> Aabb {
+    let of = |range: std::ops::Range<usize>| {
+        range.map(|i| ways(i).from).filter(|x| x.is_finite()).fold(Aabb::EMPTY, Aabb::with)
+    };
+    par::reduce(nodes, CHUNK, of, Aabb::union).unwrap_or(Aabb::EMPTY)
+}
+
 /// The numbers of the bits that are set.
 #[inline(always)]
 fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
@@ -279,15 +283,18 @@ fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Body;
+    use crate::pair::Path;
+    use crate::way::Fit;
     use billow_num::rng::Stream;
 
     const REACH: f64 = 1.25;
 
     /// A sheet folded into layers, a thicker scripted triangle between them, and two points without triangles.
-    fn scene(k: u64) -> (Surface, Vec<Vec3>, Vec<Vec3>) {
+    #[allow(clippy::unwrap_used, reason = "test support")]
+    pub(crate) fn scene(k: u64) -> (Surface, Vec<Vec3>, Vec<Vec3>) {
         let mut draws = Stream::new(41, 0).at(k);
         let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
         let mut sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, 13, 9).unwrap();
@@ -318,7 +325,7 @@ mod tests {
     }
 
     /// All pairs that come within reach, by trying all.
-    fn within_reach(fit: Fit<'_>) -> Vec<Pair> {
+    pub(crate) fn within_reach(fit: Fit<'_>) -> Vec<Pair> {
         let (surface, topology) = (fit.surface, fit.surface.topology());
         let (nodes, edges) = (0..surface.vertex_count() as u32, topology.edges());
         let mut pairs: Vec<Pair> = nodes
@@ -349,12 +356,27 @@ mod tests {
     }
 
     #[test]
+    fn names_tell_their_pairs() {
+        let (surface, x0, x1) = scene(3);
+        let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+        let mut search = Search::new(&surface);
+        search.fit(&surface, |i| fit.way(i));
+        let look = |list: &mut Vec<Candidate>, candidate: Candidate| list.push(candidate);
+        let mut shown = search.all(&surface, look).concat();
+        assert!(shown.len() > 500 && shown.iter().all(|c| search.pair(c.name) == c.pair));
+        shown.sort_unstable_by_key(|c| c.name);
+        assert!(
+            shown.windows(2).all(|two| two[0].name < two[1].name && two[0].pair.kind <= two[1].pair.kind)
+        );
+    }
+
+    #[test]
     fn every_pair_that_comes_within_reach_is_shown_once() {
         for k in 0..12 {
             let (surface, x0, x1) = scene(k);
             let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
             let mut search = Search::new(&surface);
-            search.fit(fit);
+            search.fit(&surface, |i| fit.way(i));
             let shown = sorted(search.all(&surface, collect));
             assert!(shown.windows(2).all(|two| two[0] != two[1]), "a pair is shown twice");
             let near = within_reach(fit);
@@ -370,7 +392,8 @@ mod tests {
         for k in 0..12 {
             let (surface, x0, mut x1) = scene(k);
             let mut search = Search::new(&surface);
-            search.fit(Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH });
+            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+            search.fit(&surface, |i| fit.way(i));
             // A few and then many nodes go elsewhere; the last are two without triangles and one of the plate.
             for every in [40, 2] {
                 let last = x0.len() as u32 - 5;
@@ -379,8 +402,8 @@ mod tests {
                     x1[*i as usize] += Vec3::new(4e-3, -8e-3, 0.03);
                 }
                 let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
-                search.refit(fit, &changed);
-                let shown = sorted(search.around(&surface, &changed, collect));
+                search.refit(&surface, |i| fit.way(i));
+                let shown = sorted(search.around(&surface, (&changed, None), collect));
                 let with_change = |pair: &Pair| pair.nodes.iter().any(|i| changed.contains(i));
                 let near: Vec<Pair> = within_reach(fit).into_iter().filter(with_change).collect();
                 assert!(near.len() > 50, "{}", near.len());
@@ -397,12 +420,13 @@ mod tests {
         let surface = Surface::of_one(&sheet.positions, &sheet.triangles, 0.01);
         let (x0, mut x1) = (sheet.positions.clone(), sheet.positions.clone());
         let mut search = Search::new(&surface);
-        search.fit(Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH });
+        let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+        search.fit(&surface, |i| fit.way(i));
         assert!(search.all(&surface, collect).concat().is_empty());
         x1[112] += Vec3::new(0.15, 0.02, 0.0);
         let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
-        search.refit(fit, &[112]);
-        let shown = sorted(search.around(&surface, &[112], collect));
+        search.refit(&surface, |i| fit.way(i));
+        let shown = sorted(search.around(&surface, (&[112], None), collect));
         let near = within_reach(fit);
         assert!(near.len() > 5, "{}", near.len());
         assert!(near.iter().all(|pair| shown.binary_search(pair).is_ok()), "{} {}", near.len(), shown.len());

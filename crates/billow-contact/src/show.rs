@@ -1,6 +1,7 @@
 //! How pairs of triangles become candidates: first they queue, then edges pass the sieve.
 
 use crate::Surface;
+use crate::corner::Corner;
 use crate::crossed::{Candidate, Sieve};
 use crate::search::Search;
 
@@ -8,14 +9,15 @@ use crate::search::Search;
 pub(crate) struct Show<'a, L> {
     search: &'a Search,
     surface: &'a Surface,
+    corners: &'a [Corner],
     queue: Queue,
     sieve: Sieve<'a>,
     look: L,
 }
 
 impl<'a, L: FnMut(Candidate)> Show<'a, L> {
-    pub(crate) fn new(search: &'a Search, surface: &'a Surface, look: L) -> Self {
-        Self { search, surface, queue: Queue::new(), sieve: Sieve::new(&search.corners), look }
+    pub(crate) fn new(search: &'a Search, (surface, corners): (&'a Surface, &'a [Corner]), look: L) -> Self {
+        Self { search, surface, corners, queue: Queue::new(), sieve: Sieve::new(corners), look }
     }
 
     /// Takes a pair of facets; candidates of this and earlier ones may be shown.
@@ -33,8 +35,8 @@ impl<'a, L: FnMut(Candidate)> Show<'a, L> {
     }
 
     fn work_off(&mut self) {
-        let Self { search, surface, queue, sieve, look } = self;
-        search.work_off(surface, queue, &mut |pair, lack| sieve.take(pair, lack, look));
+        let Self { search, surface, corners, queue, sieve, look } = self;
+        search.work_off((surface, corners), queue, &mut |candidate| sieve.take(candidate, look));
     }
 }
 

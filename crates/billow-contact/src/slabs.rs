@@ -58,8 +58,8 @@ impl Slabs {
         slabs
     }
 
-    /// Fits the slabs to corners that may end elsewhere, in the same directions.
-    pub(crate) fn fit(&mut self, corners: [&Corner; 3]) {
+    /// Fits the slabs in their directions.
+    fn fit(&mut self, corners: [&Corner; 3]) {
         let around = Vec4::splat(corners[0].around().max(corners[1].around()).max(corners[2].around()));
         let [start, end] = [
             corners.map(|corner| self.project(corner.start)),
@@ -114,12 +114,6 @@ impl Seen {
     pub(crate) fn points(&self, mask: u8) -> u8 {
         let near = |k: usize| u8::from(!beyond(self.above[k], self.below[k])) << k;
         mask & (near(0) | near(1) | near(2))
-    }
-
-    /// How far corner `k` certainly stays beyond some slab; negative if it may not [m].
-    #[inline(always)]
-    pub(crate) fn point_beyond(&self, k: usize) -> f32 {
-        self.above[k].max(self.below[k]).max_element()
     }
 
     /// Those of the sides, a bit for each, that do not stay beyond a slab; side `k` is that of corners `k` and `k + 1`.

@@ -45,10 +45,12 @@ pub struct Surface {
     inverse_masses: Vec<f64>,
     body_of: Vec<u32>,
     bodies: Vec<BodyProperties>,
-    /// Pairs of elements that are not looked at, ascending: whether they are two edges or a point and a triangle, and
-    /// their nodes.
-    exempt: Vec<(bool, [u32; 4])>,
+    exempt: Exempt,
 }
+
+/// Pairs of elements that are not looked at, ascending: whether they are two edges or a point and a triangle, and their
+/// nodes.
+pub(crate) type Exempt = Vec<(bool, [u32; 4])>;
 
 impl Surface {
     /// Joins the bodies' meshes; vertex and triangle numbers follow one another in the order given.
@@ -130,6 +132,11 @@ impl Surface {
         exempt.sort_unstable();
         exempt.dedup();
         self.exempt = exempt;
+    }
+
+    /// Pairs of elements that are exempt.
+    pub(crate) fn exempt_pairs(&self) -> &Exempt {
+        &self.exempt
     }
 
     /// Whether a pair of elements is exempt, given whether it is two edges, and its nodes in the order of the search.

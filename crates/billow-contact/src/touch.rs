@@ -3,9 +3,11 @@
 //! What rests on something keeps exactly the thickness, give or take rounding, and its velocity says nothing of the forces
 //! that press it: pairs a little farther apart are contacts too. They let each other come as near as the thickness.
 
-use crate::crossed::Candidate;
+use crate::listed::Hint;
+use crate::near::Near;
 use crate::pair::{Kind, Pair, Path};
-use crate::search::{Fit, Search};
+use crate::search::Search;
+use crate::way::Fit;
 use crate::{Contact, Surface};
 use billow_num::Vec3;
 
@@ -25,64 +27,61 @@ pub(crate) struct Touch {
     pub(crate) friction: f64,
 }
 
-/// What one part of the search found.
+/// What one part of the list showed.
 #[derive(Debug, Default)]
 struct Found {
-    /// By kind of pair.
-    touches: [Vec<Touch>; 2],
-    near: Vec<Pair>,
+    touches: Vec<Touch>,
     candidates: u64,
 }
 
-/// Finds all contacts if nodes move along `path` and have the given part of their thickness, all if `room` is empty. Every
-/// pair that may come within [`MET`] thicknesses is in some part of `near`. Returns how many pairs were looked at.
+/// Finds all contacts if nodes move along `path` and have the given part of their thickness, all if `room` is empty: in the
+/// order of names, points and faces first, so that edges find surfaces already held off where they are flat. Every
+/// pair that may come within [`MET`] thicknesses is then listed. Returns how many pairs were looked at.
 pub(crate) fn find(
+    near: &mut Near,
     search: &mut Search,
-    surface: &Surface,
-    (path, room): (Path<'_>, &[f64]),
-    (touches, near): (&mut Vec<Touch>, &mut Vec<Vec<Pair>>),
+    (fit, room): (Fit<'_>, &[f64]),
+    touches: &mut Vec<Touch>,
 ) -> u64 {
-    search.fit(Fit { surface, path, reach: MET });
-    let look = |part: &mut Found, candidate: Candidate| part.look(surface, path, room, candidate);
-    let mut found = search.all(surface, look);
+    near.expect(search, fit);
+    let found = near.contacts(search, fit, |part: &mut Found, hint| part.look(fit, room, &hint));
     touches.clear();
-    near.clear();
-    // Points and faces first: edges then find surfaces already held off where they are flat.
-    for kind in [Kind::VertexFace, Kind::EdgeEdge] {
-        found.iter_mut().for_each(|part| touches.append(&mut part.touches[kind as usize]));
-    }
-    near.extend(found.iter_mut().map(|part| std::mem::take(&mut part.near)));
+    found.iter().for_each(|part| touches.extend_from_slice(&part.touches));
     found.iter().map(|part| part.candidates).sum()
 }
 
 impl Found {
+    /// Returns the distance of the pair at the start of the step, zero if it is not known.
     #[inline(always)]
-    fn look(&mut self, surface: &Surface, path: Path<'_>, room: &[f64], candidate: Candidate) {
-        let Candidate { pair, at_end, lack } = candidate;
+    fn look(&mut self, Fit { surface, path, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> f64 {
+        let Hint { pair, end, lack } = hint;
         self.candidates += 1;
-        self.near.push(pair);
         let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
         let (full, room) = (pair.gap(surface), pair.nodes.iter().map(part).fold(1.0, f64::min));
         let gap = full * room;
         // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
-        let covered = f64::from(at_end) < MET * gap;
-        let clear = MET * full - f64::from(lack) > MET * gap;
-        if !covered && !clear {
-            let (x0, x1) = path.of(&pair);
-            self.touches[pair.kind as usize].extend(touch(surface, path, &pair, [x0, x1], gap));
+        let covered = f64::from(*end) < MET * gap;
+        let clear = MET * full - f64::from(*lack) > MET * gap;
+        if covered || clear {
+            return 0.0;
         }
+        let (x0, x1) = path.of(pair);
+        let (contact, distance) = pair.nearest(&x0);
+        self.touches.extend(touch(surface, path, (pair, contact, distance), [x0, x1], gap));
+        distance
     }
 }
 
-/// The contact of two elements with nodes at `x0` that move to `x1`, if they are about as near as `gap` or will be.
+/// The contact of two elements with nodes at `x0`, where they are nearest as given, that move to `x1`, if they are about
+/// as near as `gap` or will be.
+#[inline(always)]
 fn touch(
     surface: &Surface,
     path: Path<'_>,
-    pair: &Pair,
+    (pair, contact, distance): (&Pair, Contact, f64),
     [x0, x1]: [[Vec3; 4]; 2],
     gap: f64,
 ) -> Option<Touch> {
-    let (contact, distance) = pair.nearest(&x0);
     if distance < MET * gap {
         let known =
             contact.normal != Vec3::ZERO && !covered(surface, pair.kind, &contact, |i| path.x0[i as usize]);
@@ -171,19 +170,20 @@ mod tests {
         let x = [low, high].concat();
         let surface = Surface::of_one(&x, &[[0, 1, 2], [3, 4, 5]], 0.01);
         let mut search = Search::new(&surface);
+        let mut near = Near::default();
         let mut touching = |room: &[f64]| {
-            let (mut touches, mut near) = (Vec::new(), Vec::new());
-            let path = Path { x0: &x, x1: &x };
-            find(&mut search, &surface, (path, room), (&mut touches, &mut near));
-            (touches.len(), near.iter().map(Vec::len).sum::<usize>())
+            let mut touches = Vec::new();
+            let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x });
+            find(&mut near, &mut search, (fit, room), &mut touches);
+            touches.len()
         };
-        let (all, near) = touching(&[]);
-        assert!(all >= 3 && near >= all, "{all} {near}");
-        assert_eq!(touching(&[1.0; 6]), (all, near));
+        let all = touching(&[]);
+        assert!(all >= 3, "{all}");
+        assert_eq!(touching(&[1.0; 6]), all);
         // What keeps a little more than its thickness may rest on it.
-        assert_eq!(touching(&[0.6; 6]), (all, near));
-        // Half the thickness is less than their distance; they are near all the same.
-        assert_eq!(touching(&[0.5; 6]), (0, near));
-        assert_eq!(touching(&[1.0, 1.0, 1.0, 0.5, 0.5, 0.5]), (0, near));
+        assert_eq!(touching(&[0.6; 6]), all);
+        // Half the thickness is less than their distance.
+        assert_eq!(touching(&[0.5; 6]), 0);
+        assert_eq!(touching(&[1.0, 1.0, 1.0, 0.5, 0.5, 0.5]), 0);
     }
 }

@@ -149,6 +149,46 @@ fn results_have_the_same_bits_for_any_number_of_threads_and_a_fresh_workspace() 
 }
 
 #[test]
+fn contacts_that_slide_and_part_have_the_same_bits_whenever_the_workspace_is_dropped() {
+    // Three sheets slide slowly over each other, so that pairs are kept over steps; one is lifted at a corner.
+    let sheets: Vec<TriMesh> = (0..3).map(|k| sheet(20 + k, 0.0105 * f64::from(k))).collect();
+    let config = Config::default();
+    let run = |threads, every: u64| {
+        par::with_threads(threads, || {
+            let mut scene = stack(&sheets, &[], 0.01);
+            let mut work = Workspace::default();
+            let mut contacts = Vec::new();
+            for step in 0..30u64 {
+                if step % every == every - 1 {
+                    work = Workspace::default();
+                }
+                let mut v: Vec<Vec3> = (0..scene.x.len())
+                    .map(|i| {
+                        let (x, layer) = (scene.x[i], (scene.x[i].z / 0.0105).round());
+                        let lift = if layer > 1.5 && x.x + x.y > 0.6 { 0.4 } else { -0.02 * layer };
+                        Vec3::new(0.05 * layer, 0.02, lift)
+                            + Stream::new(6, step).at(i as u64).in_ball() * 0.02
+                    })
+                    .collect();
+                let input = Step { x: &scene.x, dt: 0.005, config: &config };
+                let report =
+                    resolve(&scene.surface, input, &mut v, |_| {}, &mut work, &mut Stages::default())
+                        .unwrap();
+                contacts.push(report.contacts);
+                for (x, v) in scene.x.iter_mut().zip(&v) {
+                    *x += *v * 0.005;
+                }
+            }
+            (scene.x, contacts)
+        })
+    };
+    let kept = run(1, 1000);
+    let (least, most) = (kept.1.iter().min(), kept.1.iter().max());
+    assert!(least > Some(&100) && most > least, "contacts come and go: {:?}", kept.1);
+    assert!(kept == run(2, 3) && kept == run(7, 1));
+}
+
+#[test]
 fn scripted_surfaces_driven_through_each_other_are_reported_with_the_place() {
     // Two scripted plates close on a free sheet between them until there is no room left.
     let sheets = [sheet(4, -0.05), sheet(9, 0.0), sheet(4, 0.05)];

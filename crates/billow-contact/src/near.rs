@@ -1,0 +1,274 @@
+//! Pairs of elements that may come near each other, kept from step to step.
+//!
+//! When pairs are looked up, nodes that move slowly get a place with a margin beyond the reach of contacts, others the way
+//! on which they are expected. Pairs that are not listed keep apart all the way, margins included. As long as nodes
+//! stay within their margins, the list therefore has every pair that can come within reach. Nodes that leave them are
+//! looked up anew; if those are many, everything is.
+//!
+//! A pair whose distance was once known is not looked at again until its triangles have travelled far enough to meet.
+//!
+//! Names of pairs ascend through the list: what is found in it comes in an order that does not depend on when pairs were
+//! looked up.
+
+use crate::crossed::Candidate;
+use crate::listed::{Hint, Part, Trail, common, rounded_up};
+use crate::name::Name;
+use crate::pair::Pair;
+use crate::search::Search;
+use crate::surface::Exempt;
+use crate::way::{Fit, Way};
+use billow_num::{Vec3, par};
+
+/// Pairs that one thread works off at a time.
+const PART: usize = 2048;
+
+/// If more than one node in this many left its margin, everything is looked up anew.
+const MANY: usize = 6;
+
+/// Steps that a margin is meant to last if a node goes on as it did.
+const STEPS: f64 = 6.0;
+
+/// Margin of a node at rest, in thicknesses [-].
+const LEAST: f64 = 0.1;
+
+/// Largest margin, in thicknesses [-].
+const MOST: f64 = 0.6;
+
+/// The list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Near {
+    parts: Vec<Part>,
+    /// Where each node is looked for, with reach and margin around it.
+    ways: Vec<Way>,
+    /// Where nodes started in the last step [m].
+    before: Vec<Vec3>,
+    /// Pairs that were left out.
+    exempt: Exempt,
+    /// How far each triangle came, at most, since everything was looked up [m].
+    travelled: Vec<f32>,
+    trail: Trail,
+}
+
+impl Near {
+    /// Makes sure that all pairs are listed that come within reach on the expected trajectories. Returns how many were
+    /// looked up.
+    pub(crate) fn expect(&mut self, search: &mut Search, fit: Fit<'_>) -> u64 {
+        let (surface, nodes) = (fit.surface, fit.path.x0.len());
+        let known = self.ways.len() == nodes && *surface.exempt_pairs() == self.exempt;
+        if known {
+            self.travel(search, fit);
+        }
+        let strayed = if known { self.strayed(fit) } else { Vec::new() };
+        let looked = if !known || strayed.len() > nodes / MANY {
+            self.exempt.clone_from(surface.exempt_pairs());
+            self.look_up_all(search, fit)
+        } else {
+            self.look_up_some(search, fit, &strayed)
+        };
+        self.before.clear();
+        self.before.extend_from_slice(fit.path.x0);
+        looked
+    }
+
+    /// The nodes whose trajectories do not keep to their ways.
+    pub(crate) fn strayed(&self, fit: Fit<'_>) -> Vec<u32> {
+        par::gather(self.ways.len(), par::CHUNK, |range, list| {
+            list.extend(range.filter(|i| !fit.keeps_to(&self.ways[*i], *i)).map(|i| i as u32));
+        })
+    }
+
+    /// Fits the search to the ways of all nodes, or for those that `strayed` to their trajectories.
+    pub(crate) fn refit(&self, search: &mut Search, fit: Fit<'_>, strayed: &[u32]) {
+        let mut off = vec![false; self.ways.len()];
+        strayed.iter().for_each(|i| off[*i as usize] = true);
+        search.refit(fit.surface, |i| if off[i] { fit.way(i) } else { self.ways[i] });
+    }
+
+    /// Notes how far triangles came since the last step.
+    fn travel(&mut self, search: &Search, fit: Fit<'_>) {
+        let (facets, before, x0) = (search.facets(), &self.before, fit.path.x0);
+        let all = common(before, x0);
+        par::for_each_mut(&mut self.travelled, |k, travelled| {
+            let came = facets[k].farthest(|i| (x0[i] - before[i] - all).length_squared());
+            *travelled = rounded_up(f64::from(*travelled) + came.sqrt());
+        });
+    }
+
+    /// Where a node is looked for: within a margin that lasts for some steps, or on its way if it is too fast for that.
+    fn way(&self, fit: Fit<'_>, i: usize) -> Way {
+        let (way, thickness) = (fit.way(i), fit.surface.thickness(i as u32));
+        let Some(before) = self.before.get(i) else { return way };
+        let (ahead, came) = (0.5 * way.from.distance(way.to), way.from.distance(*before));
+        if ahead + came > MOST * thickness {
+            return way;
+        }
+        let margin = ahead + (LEAST * thickness + STEPS * came).min(MOST * thickness);
+        Way { around: way.around + margin, ..way }.halted()
+    }
+
+    fn look_up_all(&mut self, search: &mut Search, fit: Fit<'_>) -> u64 {
+        let mut ways: Vec<Way> = par::map(fit.path.x0.len(), |i| self.way(fit, i));
+        // Margins are of no use if the next step looks everything up again.
+        let fast = (0..ways.len()).filter(|i| ways[*i].around <= fit.around(*i)).count();
+        if fast > ways.len() / MANY {
+            par::fill(&mut ways, |i| fit.way(i));
+        }
+        self.ways = ways;
+        self.travelled.clear();
+        self.travelled.resize(search.facets().len(), 0.0);
+        search.fit(fit.surface, |i| self.ways[i]);
+        let look = |list: &mut Vec<Name>, candidate: Candidate| list.push(candidate.name);
+        let names = sorted(&search.all(fit.surface, look));
+        self.cut(&names);
+        names.len() as u64
+    }
+
+    fn look_up_some(&mut self, search: &mut Search, fit: Fit<'_>, strayed: &[u32]) -> u64 {
+        if strayed.is_empty() {
+            return 0;
+        }
+        let mut off = vec![false; self.ways.len()];
+        for i in strayed.iter().map(|i| *i as usize) {
+            (off[i], self.ways[i]) = (true, self.way(fit, i));
+        }
+        let gone = |pair: &Pair| pair.nodes.iter().any(|i| off[*i as usize]);
+        search.refit(fit.surface, |i| self.ways[i]);
+        let look = |list: &mut Vec<Name>, Candidate { pair, name }: Candidate| {
+            if gone(&pair) {
+                list.push(name);
+            }
+        };
+        let names = sorted(&search.around(fit.surface, (strayed, None), look));
+
+        // Each part takes those new names that are not before its first.
+        let part_of = |k: usize| names.partition_point(|name| *name < self.parts[k].first());
+        let starts: Vec<usize> =
+            (0..self.parts.len()).map(|k| if k == 0 { 0 } else { part_of(k) }).chain([names.len()]).collect();
+        let facets = search.facets();
+        let touched = par::map(facets.len(), |k| facets[k].nodes.iter().any(|i| off[*i as usize]));
+        par::chunks_mut(&mut self.parts, 1, |k, part| {
+            part[0].replace(&names[starts[k]..starts[k + 1]], |name| {
+                name.facets().iter().any(|facet| touched[*facet as usize]) && gone(&search.pair(name))
+            });
+        });
+        if self.parts.iter().any(|part| part.names().len() > 4 * PART) {
+            let all: Vec<Name> = self.parts.iter().flat_map(|part| part.names()).copied().collect();
+            self.cut(&all);
+        }
+        names.len() as u64
+    }
+
+    /// Takes a new list.
+    fn cut(&mut self, names: &[Name]) {
+        self.parts.resize_with(names.len().div_ceil(PART).max(1), Part::default);
+        let mut runs = names.chunks(PART);
+        for part in &mut self.parts {
+            part.take(runs.next().unwrap_or(&[]));
+        }
+    }
+
+    /// Shows all listed pairs that may be contacts on their trajectories, in parts, in order. Who looks says how far apart
+    /// a pair is at the start, zero if that is not known.
+    pub(crate) fn contacts<T: Default + Send>(
+        &mut self,
+        search: &Search,
+        fit: Fit<'_>,
+        look: impl Fn(&mut T, Hint) -> f64 + Sync,
+    ) -> Vec<T> {
+        self.trail.follow(search, fit, &self.travelled);
+        let (trail, travelled) = (&self.trail, &self.travelled);
+        each(&mut self.parts, |part, found| {
+            part.contacts(search, (fit, trail, travelled), |hint| look(found, hint));
+        })
+    }
+
+    /// Shows all listed pairs that may come within reach on their trajectories and are `wanted`, in parts, in order.
+    pub(crate) fn trajectories<T: Default + Send>(
+        &mut self,
+        search: &Search,
+        fit: Fit<'_>,
+        wanted: impl Fn(&Pair) -> bool + Sync,
+        look: impl Fn(&mut T, Pair) + Sync,
+    ) -> Vec<T> {
+        self.trail.follow(search, fit, &self.travelled);
+        let trail = &self.trail;
+        each(&mut self.parts, |part, found| {
+            part.trajectories(search, (fit, trail), &wanted, |pair| look(found, pair));
+        })
+    }
+}
+
+/// The names that were found, ascending.
+fn sorted(found: &[Vec<Name>]) -> Vec<Name> {
+    let mut names = found.concat();
+    par::sort_by_key(&mut names, |name| *name);
+    names
+}
+
+/// What is found in each part.
+fn each<T: Default + Send>(parts: &mut [Part], f: impl Fn(&mut Part, &mut T) + Sync) -> Vec<T> {
+    let mut found = Vec::new();
+    found.resize_with(parts.len(), T::default);
+    par::zip_chunks_mut(parts, &mut found, 1, |_, part, found| f(&mut part[0], &mut found[0]));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::{self, Which};
+    use crate::pair::Path;
+    use crate::search::tests::{scene, within_reach};
+    use crate::touch;
+    use billow_num::rng::Stream;
+
+    /// Ends of trajectories: all nodes sink together and stir a little, every seventh step some leave.
+    fn ends(x: &[Vec3], step: u64) -> Vec<Vec3> {
+        let mut draws = Stream::new(8, 1).at(step);
+        let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
+        let far = |i: usize| if step % 7 == 6 && i.is_multiple_of(20) { 5e-3 } else { 0.0 };
+        x.iter().enumerate().map(|(i, x)| *x - Vec3::Z * 2e-4 + vector(2e-4) + vector(far(i))).collect()
+    }
+
+    #[test]
+    fn a_kept_list_gives_the_pairs_contacts_and_collisions_of_a_new_one() {
+        let (mut kept, mut looked, mut contacts, mut collisions) = (0, 0, 0, 0);
+        for k in 0..4 {
+            let (surface, mut x, _) = scene(k);
+            let (mut near, mut search) = (Near::default(), Search::new(&surface));
+            for step in 0..24 {
+                let x1 = ends(&x, step);
+                let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x1 });
+                let mut touches = [Vec::new(), Vec::new()];
+                let (mut new, mut other) = (Near::default(), Search::new(&surface));
+                touch::find(&mut near, &mut search, (fit, &[]), &mut touches[0]);
+                touch::find(&mut new, &mut other, (fit, &[]), &mut touches[1]);
+                assert_eq!(touches[0], touches[1], "{k} {step}");
+                contacts += touches[0].len();
+                let names: Vec<Name> = near.parts.iter().flat_map(|part| part.names()).copied().collect();
+                assert!(names.is_sorted_by(|a, b| a < b));
+                let mut pairs: Vec<Pair> = names.iter().map(|name| search.pair(*name)).collect();
+                pairs.sort_unstable();
+                let within = within_reach(fit);
+                assert!(within.iter().all(|pair| pairs.binary_search(pair).is_ok()), "{k} {step}");
+
+                // Nodes end elsewhere than expected.
+                let x1: Vec<Vec3> = ends(&x1, step + 100).iter().map(|x| *x + Vec3::Z * 2e-4).collect();
+                let fit = Fit { reach: 0.3, ..Fit::contacts(&surface, Path { x0: &x, x1: &x1 }) };
+                let found = [(&mut near, &mut search), (&mut new, &mut other)].map(|(near, search)| {
+                    let strayed = near.strayed(fit);
+                    near.refit(search, fit, &strayed);
+                    let found = collision::detect(search, fit, Which::Listed(near, &strayed));
+                    found.collisions.iter().map(|c| (c.pair, c.hit.toi)).collect::<Vec<_>>()
+                });
+                assert_eq!(found[0], found[1], "{k} {step}");
+                collisions += found[0].len();
+                kept += u32::from(!near.travelled.iter().all(|travelled| *travelled == 0.0));
+                looked += 1;
+                x = x1;
+            }
+        }
+        assert!(2 * kept > looked && kept < looked, "{kept} of {looked}");
+        assert!(contacts > 1000 && collisions > 10, "{contacts} {collisions}");
+    }
+}

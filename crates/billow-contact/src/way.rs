@@ -1,0 +1,74 @@
+//! Where nodes are taken to be during a step: on their way from one place to another, or about there.
+
+use crate::Surface;
+use crate::pair::Path;
+use crate::touch::MET;
+use billow_num::Vec3;
+
+/// A node that goes straight from one place to another, and the distance that its elements keep around themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Way {
+    /// Where it starts [m].
+    pub(crate) from: Vec3,
+    /// Where it ends [m].
+    pub(crate) to: Vec3,
+    /// Distance kept all the way [m].
+    pub(crate) around: f64,
+}
+
+impl Way {
+    /// Where it is half of the time [m].
+    pub(crate) fn middle(&self) -> Vec3 {
+        self.from.midpoint(self.to)
+    }
+
+    /// The same distance kept around the middle. Elements that keep apart all the way keep apart there too.
+    pub(crate) fn halted(&self) -> Self {
+        Self { from: self.middle(), to: self.middle(), ..*self }
+    }
+
+    /// Whether a node that goes from `x0` to `x1` and keeps `around` is certainly within this way at any time.
+    pub(crate) fn holds(&self, x0: Vec3, x1: Vec3, around: f64) -> bool {
+        // More than what rounding takes away.
+        const MARGIN: f64 = 1.0 - 1e-6;
+        let leeway = (self.around - around) * MARGIN;
+        let within = |way: Vec3| way.length_squared() <= leeway * leeway;
+        leeway >= 0.0 && within(x0 - self.from) && within(x1 - self.to)
+    }
+}
+
+/// Trajectories of all nodes, and the distance within which their elements are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fit<'a> {
+    pub(crate) surface: &'a Surface,
+    pub(crate) path: Path<'a>,
+    /// Distance, in thicknesses, that elements may keep and still be shown [-].
+    pub(crate) reach: f64,
+}
+
+impl<'a> Fit<'a> {
+    /// All that may become contacts.
+    pub(crate) fn contacts(surface: &'a Surface, path: Path<'a>) -> Self {
+        Self { surface, path, reach: MET }
+    }
+
+    /// Distance that an element of the vertex's body keeps around itself [m].
+    pub(crate) fn around(&self, vertex: usize) -> f64 {
+        0.5 * self.reach * self.surface.thickness(vertex as u32)
+    }
+
+    /// Largest distance within which elements are looked for [m].
+    pub(crate) fn widest(&self) -> f64 {
+        self.surface.bodies().iter().map(|body| self.reach * body.thickness).fold(0.0, f64::max)
+    }
+
+    /// The way of a node.
+    pub(crate) fn way(&self, vertex: usize) -> Way {
+        Way { from: self.path.x0[vertex], to: self.path.x1[vertex], around: self.around(vertex) }
+    }
+
+    /// Whether a way certainly has room for that of a node.
+    pub(crate) fn keeps_to(&self, way: &Way, vertex: usize) -> bool {
+        way.holds(self.path.x0[vertex], self.path.x1[vertex], self.around(vertex))
+    }
+}

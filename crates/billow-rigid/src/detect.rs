@@ -26,7 +26,7 @@ const HASTY: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     pairs: Vec<([u32; 2], Known)>,
-    /// Whether the places that searches find must be fresh.
+    /// Whether bodies are looked at where they are, with places that must be fresh.
     pub(crate) fresh: bool,
 }
 
@@ -255,17 +255,16 @@ impl Search<'_> {
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
         let speed = self.speed(motions, pair);
-        if speed > 0.0 {
-            known.pace = speed * self.dt;
-        }
+        known.pace = speed * self.dt;
         let stride = self.config.stride * shapes[0].depth.min(shapes[1].depth);
         let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
         let mut poses = now;
         let mut found;
-        if speed * self.dt <= stride {
+        let way = if fresh { 0.0 } else { known.pace };
+        if way <= stride {
             // Slow: what meets at the end of the step, as it is now.
             let end = [predicted[a], predicted[b]];
-            let meeting = Meeting { fresh, ..meeting(shapes, now, end, (margin, speed * self.dt)) };
+            let meeting = Meeting { fresh, pace: known.pace, ..meeting(shapes, now, end, (margin, way)) };
             found = touches(&meeting, known, scratch);
         } else {
             // Fast: advanced as far as the distance allows until they touch.
@@ -335,6 +334,8 @@ impl Pairwise<'_> {
         let mut found = Vec::new();
         let at = (self.trial.as_slice(), self.predicted.as_slice(), true);
         self.search.contacts_of(at, pair, (&mut Known::default(), &mut self.scratch), &mut found);
+        // Sweeps that forget work the deepest first.
+        found.sort_by(|f, g| f.gap.total_cmp(&g.gap));
         found
     }
 
@@ -353,5 +354,5 @@ fn meeting<'a>(
     (margin, way): (f64, f64),
 ) -> Meeting<'a> {
     let place = |poses: [Pose; 2]| [0, 1].map(|k| Placed { shape: shapes[k], pose: poses[k] });
-    Meeting { now: place(now), end: place(end), margin, way, fresh: true }
+    Meeting { now: place(now), end: place(end), margin, way, pace: f64::INFINITY, fresh: true }
 }

@@ -79,6 +79,8 @@ pub(crate) struct Meeting<'a> {
     pub(crate) margin: f64,
     /// Distance they may approach each other until then [m].
     pub(crate) way: f64,
+    /// How far they move past each other in a part of a step, at most [m]: places of slow pairs last.
+    pub(crate) pace: f64,
     /// Whether lasting places serve only while they are fresh.
     pub(crate) fresh: bool,
 }
@@ -107,7 +109,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
     } else {
         let solid = a.shape.field.is_some() && b.shape.field.is_some();
         let extra = Lasting::reach(&meeting.now);
-        let slow = solid && 2.0 * meeting.way <= extra;
+        let slow = solid && 2.0 * meeting.pace <= extra;
         if let Some(lasting) = known.lasting.as_ref().filter(|l| l.serves(meeting)) {
             return lasting.touches(meeting);
         }
@@ -311,15 +313,17 @@ fn deepest(
     best.filter(|b| b.0 <= reach && b.0 < start.min(end) - 1e-4 * margin)
 }
 
-/// Keeps the deepest place and those farthest from the ones kept, up to [`MOST`]; normals count as places too.
+/// Keeps the deepest place and those farthest from the ones kept, up to [`MOST`]; normals count as places too. The order
+/// stays, so that rounding does not choose which of two places as deep comes first.
 fn thin(found: &[Touch], size: f64) -> Vec<Touch> {
-    let Some(deepest) = found.iter().min_by(|s, t| s.end.total_cmp(&t.end)) else { return Vec::new() };
+    let deepest = (0..found.len()).min_by(|s, t| found[*s].end.total_cmp(&found[*t].end));
+    let Some(deepest) = deepest else { return Vec::new() };
     let mut kept = Vec::with_capacity(found.len().min(MOST));
-    kept.push(*deepest);
+    kept.push(deepest);
     let apart = |s: &Touch, t: &Touch| {
         s.on_a.distance_squared(t.on_a) + size * size * s.normal.distance_squared(t.normal)
     };
-    let mut far: Vec<f64> = found.iter().map(|t| apart(t, deepest)).collect();
+    let mut far: Vec<f64> = found.iter().map(|t| apart(t, &found[deepest])).collect();
     let same = (1e-2 * size).powi(2);
     while kept.len() < MOST {
         let Some(next) = (0..found.len()).max_by(|s, t| far[*s].total_cmp(&far[*t]).then(t.cmp(s))) else {
@@ -334,10 +338,11 @@ fn thin(found: &[Touch], size: f64) -> Vec<Touch> {
             .filter(|k| apart(&found[*k], &found[next]) <= near && far[*k] > same)
             .min_by(|s, t| found[*s].end.total_cmp(&found[*t].end).then(s.cmp(t)))
             .unwrap_or(next);
-        kept.push(found[pick]);
+        kept.push(pick);
         for (f, t) in far.iter_mut().zip(found) {
             *f = f.min(apart(t, &found[pick]));
         }
     }
-    kept
+    kept.sort_unstable();
+    kept.into_iter().map(|k| found[k]).collect()
 }

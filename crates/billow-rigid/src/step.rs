@@ -9,8 +9,8 @@ use crate::graph::Levels;
 use crate::model::Model;
 use crate::state::{Carried, State};
 use crate::{document, motion, persistent, push, sleep};
+use billow_num::Pose;
 use billow_num::stages::Stages;
-use billow_num::{Pose, Vec3};
 
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]
@@ -133,16 +133,13 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
     if config.push_sweeps == 0 || config.method == Method::Document {
         return;
     }
-    let still = |m: &Motion| Motion { v: Vec3::ZERO, w: Vec3::ZERO, ..*m };
-    work.trial.clear();
-    work.trial.extend(work.motions.iter().map(still));
     let mut pairs = std::mem::take(&mut work.pairs);
     work.memory.fresh = true;
     for _ in 0..CLEARINGS {
         let search = Search { model, state, config, dt };
         work.predicted.clear();
         work.predicted.extend(state.bodies.iter().map(|b| b.pose));
-        let found = search.contacts(&work.trial, &work.predicted, &pairs, &mut work.memory);
+        let found = search.contacts(&work.motions, &work.predicted, &pairs, &mut work.memory);
         let contacts: Vec<Contact> = found.iter().filter_map(|f| too_deep(model, f)).collect();
         if contacts.is_empty() {
             break;

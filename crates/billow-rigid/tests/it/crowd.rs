@@ -128,7 +128,7 @@ fn a_scene_behaves_the_same_turned_moved_and_scaled() {
         (100.0, turn, far),
     ];
     // Just after the first impact, and after several.
-    for (steps, bound) in [(32, 1e-7), (96, 1e-4)] {
+    for (steps, bound) in [(32, 1e-7), (96, 1e-6)] {
         let plain = go(steps, 1.0, Quat::IDENTITY, Vec3::ZERO);
         for (scale, turn, offset) in cases {
             let other = go(steps, scale, turn, offset);

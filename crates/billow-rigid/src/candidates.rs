@@ -20,11 +20,12 @@ const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
 const HALVINGS: u32 = 2;
 
-/// What of one body is close to the other.
+/// What of one body is close to the other: vertices and edges, each with a distance [m] that it was not within when
+/// searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Side {
-    pub(crate) vertices: Vec<u32>,
-    pub(crate) edges: Vec<u32>,
+    pub(crate) vertices: Vec<(u32, f64)>,
+    pub(crate) edges: Vec<(u32, f64)>,
 }
 
 impl Side {
@@ -70,11 +71,11 @@ impl Candidates {
         Self { since: Since::new(&pair, arm + radius), radius, sides: [a.0, b.0] }
     }
 
-    /// Whether everything within `reach` at the present poses is among the candidates.
+    /// How far the two have moved since [m], if everything within `reach` at the present poses is among the candidates.
     #[inline]
-    pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> bool {
+    pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<f64> {
         let way = self.since.way(pair);
-        pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach)
+        pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach).then_some(way)
     }
 }
 
@@ -157,7 +158,7 @@ fn side_in(
                 let d = f64::from(phi(&place.of(x)));
                 known[v as usize] = d;
                 if d <= radius {
-                    found.vertices.push(v);
+                    found.vertices.push((v, d - rounding));
                 } else {
                     clear = clear.min(d);
                 }
@@ -183,7 +184,7 @@ fn side_in(
         let part = Part { middle, half, length: 0.5 * length };
         let least = least(&phi, part, (&slope, radius, clear), HALVINGS).max(rough);
         if least <= radius {
-            found.edges.push(e);
+            found.edges.push((e, least - rounding));
         } else {
             clear = clear.min(least);
         }
@@ -217,7 +218,8 @@ fn least(
         |sign: f32| Part { middle: from_fn(|d| middle[d] + sign * half[d]), half, length: 0.5 * length };
     let first = least(phi, part(-1.0), (slope, radius, enough), halvings - 1);
     if first <= radius {
-        return first;
+        // Nothing sharper is known of the other half.
+        return first.min(bound);
     }
     first.min(least(phi, part(1.0), (slope, radius, enough), halvings - 1))
 }
@@ -254,13 +256,13 @@ mod tests {
                     ring.phi(p.lerp(q, part))
                 };
                 for v in 0..samples.vertices.len() as u32 {
-                    let in_list = side.vertices.binary_search(&v).is_ok();
+                    let in_list = side.vertices.iter().any(|c| c.0 == v && phi(v) >= c.1);
                     assert!(in_list || phi(v) >= radius, "vertex {v} of {i}: {}", phi(v));
                 }
                 for (e, ends) in samples.edges.iter().enumerate() {
                     let least =
                         (0..=32).map(|t| along(*ends, f64::from(t) / 32.0)).fold(f64::INFINITY, f64::min);
-                    let in_list = side.edges.binary_search(&(e as u32)).is_ok();
+                    let in_list = side.edges.iter().any(|c| c.0 == e as u32 && least >= c.1);
                     assert!(in_list || least >= radius, "edge {e} of {i}: {least}");
                     close += usize::from(least <= radius);
                     listed += usize::from(in_list);

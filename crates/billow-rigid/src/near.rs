@@ -141,12 +141,12 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
 
 /// Samples of both bodies that meet the other, among the remembered candidates if they still serve.
 fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) {
-    let near = match known.near.take() {
-        Some(near) if near.cover(&meeting.end, meeting.margin) => near,
-        _ => Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)),
-    };
+    let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|way| (near, way));
+    let (near, way) = known.near.take().and_then(covered).unwrap_or_else(|| {
+        (Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)), 0.0)
+    });
     for owner in owners(&meeting.now) {
-        sampled(meeting, owner, &near.sides[owner], &mut scratch.slopes, &mut scratch.found);
+        sampled(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
     }
     known.near = Some(near);
 }
@@ -213,11 +213,11 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
     (d, (x - p).try_normalize().unwrap_or(normal))
 }
 
-/// Adds the candidates of body `owner` of the two that meet the other one.
+/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one.
 fn sampled(
     meeting: &Meeting<'_>,
     owner: usize,
-    side: &Side,
+    (side, way): (&Side, f64),
     slopes: &mut Once<(Vec3, f64, Vec3)>,
     found: &mut Vec<Touch>,
 ) {
@@ -253,13 +253,16 @@ fn sampled(
             (x, phi, slope)
         })
     };
-    for v in &side.vertices {
+    // What was too far to come within the margin meanwhile need not be looked up.
+    let slope = meeting.now[other].shape.slope;
+    let close = |c: &&(u32, f64)| slope.at_least(c.1, way) <= meeting.margin;
+    for (v, _) in side.vertices.iter().filter(close) {
         let phi = vertex(*v).1;
         if phi <= meeting.margin {
             send(samples.vertices[*v as usize], phi);
         }
     }
-    for e in &side.edges {
+    for (e, _) in side.edges.iter().filter(close) {
         let edge = samples.edges[*e as usize];
         if let Some((phi, part)) = deepest(field, edge.map(&mut vertex), meeting.margin) {
             let [p, q] = edge.map(|v| samples.vertices[v as usize]);

@@ -1,14 +1,12 @@
 //! Collisions: pairs whose trajectories come too close.
 
 use crate::Contact;
-use crate::corner::Corner;
 use crate::crossed::Candidate;
 use crate::near::Near;
 use crate::pair::Pair;
 use crate::search::Search;
 use crate::way::Fit;
 use billow_geom::ccd::Hit;
-use billow_num::par;
 
 /// A pair that would meet.
 #[derive(Clone, Copy, Debug)]
@@ -36,33 +34,32 @@ pub(crate) struct Detected {
 }
 
 /// Which trajectories are to be tested.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
     /// Those of all pairs that have any of the nodes.
     Around(&'a [u32]),
-    /// Those of the listed pairs and of all pairs that have any of the nodes.
-    Listed(&'a mut Near, &'a [u32]),
+    /// Those of the listed pairs and of all pairs that have any of the nodes that strayed.
+    Listed(&'a [u32]),
 }
 
-/// Tests trajectories; the search is fitted to what they keep to.
-pub(crate) fn detect(search: &mut Search, fit: Fit<'_>, which: Which<'_>) -> Detected {
-    let look = |part: &mut Detected, candidate: Candidate| part.look(fit, candidate.pair);
-    let (Which::Around(nodes) | Which::Listed(_, nodes)) = which;
+/// Tests the trajectories that the list took last.
+pub(crate) fn detect((near, search): (&mut Near, &mut Search), fit: Fit<'_>, which: Which<'_>) -> Detected {
+    let (Which::Around(nodes) | Which::Listed(nodes)) = which;
     let mut found = Vec::new();
     if !nodes.is_empty() {
         // Where nodes really go says more than where they are looked for.
-        let origin = search.origin();
-        let corners = par::map(fit.path.x0.len(), |i| Corner::of(fit.way(i), origin));
-        found = search.around(fit.surface, (nodes, Some(&corners)), look);
+        let look = |part: &mut Detected, candidate: Candidate| part.look(fit, candidate.pair);
+        found = search.around(fit.surface, (nodes, Some(near.corners())), look);
     }
-    if let Which::Listed(near, nodes) = which {
-        // What is around the nodes was looked at already.
-        let mut done = vec![false; fit.path.x0.len()];
-        nodes.iter().for_each(|i| done[*i as usize] = true);
-        let wanted = |pair: &Pair| !pair.nodes.iter().any(|i| done[*i as usize]);
+    if let Which::Listed(_) = which {
         let look = |part: &mut Detected, pair| part.look(fit, pair);
-        found.append(&mut near.trajectories(search, fit, wanted, look));
+        found.append(&mut near.trajectories(search, fit, look));
     }
+    merge(found)
+}
+
+/// All that was found in parts.
+fn merge(found: Vec<Detected>) -> Detected {
     let mut all = Detected::default();
     for mut part in found {
         all.collisions.append(&mut part.collisions);
@@ -131,12 +128,12 @@ mod tests {
             let mut near = Near::default();
             near.expect(&mut search, Fit::contacts(&surface, Path { x0: &x0, x1: &expected }));
             let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: 1e-3 };
-            let strayed = near.strayed(fit);
+            let strayed = near.follow(&mut search, fit);
             assert!((5..30).contains(&strayed.len()), "{}", strayed.len());
-            near.refit(&mut search, fit, &strayed);
-            let some = detect(&mut search, fit, Which::Listed(&mut near, &strayed));
+            let some = detect((&mut near, &mut search), fit, Which::Listed(&strayed));
             search.fit(&surface, |i| fit.way(i));
-            let all = detect(&mut search, fit, Which::Around(&(0..x0.len() as u32).collect::<Vec<_>>()));
+            let look = |part: &mut Detected, candidate: Candidate| part.look(fit, candidate.pair);
+            let all = merge(search.all(&surface, look));
             let pairs = |found: &Detected| found.collisions.iter().map(|c| c.pair).collect::<Vec<_>>();
             assert_eq!(pairs(&some), pairs(&all));
             collided += all.collisions.len();

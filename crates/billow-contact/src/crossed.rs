@@ -151,11 +151,11 @@ pub(crate) struct Tested {
 // How far edges may move before they are no longer nearest where one of them ends. Let the foot of the end p, nearest to
 // it on the other edge f, be q at the distance d, and beyond p by σ along its edge e. If points of e move by at most η
 // and those of f by θ, then q moves by at most θ + |f|/|f'| (η + θ + 2 θ d/|f'|), because squares of distances grow
-// with |f|² around their minimum; and σ shrinks by at most |e'|/|e| (η + |q' − q|) + 2 η d/|e|. If d is less than
-// `DISTANCE` of both lengths and η + θ less than `SHORT · TURN` of them, that is less than 3.8 (η + θ).
-const DISTANCE: f32 = 0.4;
+// with |f|² around their minimum; and σ shrinks by at most |e'|/|e| (η + |q' − q|) + 2 η d/|e|. As long as η + θ is less
+// than 4 % of both lengths, that is less than (2.26 + 2.6 d/l)(η + θ) with the shorter length l.
 const SHORT: f32 = 0.1;
-const TURN: f32 = 0.25;
+const TURN: f32 = 2.3;
+const TURN_BY_DISTANCE: f32 = 2.7;
 
 /// Tests four pairs of edges.
 #[inline(always)]
@@ -226,8 +226,8 @@ impl Edges {
         let at_end = beyond.cmpgt(Vec4::ZERO);
         let end = Vec4::select(at_end, length, Vec4::INFINITY);
         let short = self.start.e.dot(self.start.e).min(self.start.f.dot(self.start.f)).sqrt();
-        let steady = end.cmplt(short * DISTANCE);
-        let idle = Vec4::select(steady, beyond.min(short * SHORT) * TURN, Vec4::ZERO);
+        let idle = beyond.min(short * SHORT) / (length / short * TURN_BY_DISTANCE + TURN);
+        let idle = Vec4::select(at_end, idle, Vec4::ZERO);
         Tested { apart: far(kept), end, idle, lack: self.keep - kept }
     }
 

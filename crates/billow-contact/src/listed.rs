@@ -40,7 +40,7 @@ pub(crate) struct Hint {
 /// Trajectories, as the list looks at them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
-    corners: Vec<Corner>,
+    pub(crate) corners: Vec<Corner>,
     /// How far each triangle will have travelled at the end of the step [m].
     ahead: Vec<f32>,
 }
@@ -72,11 +72,23 @@ pub(crate) fn common(from: &[Vec3], to: &[Vec3]) -> Vec3 {
 }
 
 impl Trail {
-    /// Takes the trajectories of nodes whose triangles have `travelled` so far.
-    pub(crate) fn follow(&mut self, search: &Search, fit: Fit<'_>, travelled: &[f32]) {
+    /// Takes trajectories.
+    pub(crate) fn follow(&mut self, search: &Search, fit: Fit<'_>) {
+        let origin = search.origin();
+        self.corners.resize(fit.path.x0.len(), Corner::ANYWHERE);
+        par::fill(&mut self.corners, |i| Corner::of(fit.way(i), origin));
+    }
+
+    /// Takes those of some nodes.
+    pub(crate) fn follow_some(&mut self, search: &Search, fit: Fit<'_>, nodes: &[u32]) {
+        for i in nodes.iter().map(|i| *i as usize) {
+            self.corners[i] = Corner::of(fit.way(i), search.origin());
+        }
+    }
+
+    /// Finds how far triangles will have come that have `travelled` so far.
+    pub(crate) fn look_ahead(&mut self, search: &Search, fit: Fit<'_>, travelled: &[f32]) {
         let (facets, path) = (search.facets(), fit.path);
-        self.corners.resize(path.x0.len(), Corner::ANYWHERE);
-        par::fill(&mut self.corners, |i| Corner::of(fit.way(i), search.origin()));
         self.ahead.resize(facets.len(), 0.0);
         let all = common(path.x0, path.x1);
         par::fill(&mut self.ahead, |k| {

@@ -10,6 +10,7 @@
 //! Names of pairs ascend through the list: what is found in it comes in an order that does not depend on when pairs were
 //! looked up.
 
+use crate::corner::Corner;
 use crate::crossed::Candidate;
 use crate::listed::{Hint, Part, Trail, common, rounded_up};
 use crate::name::Name;
@@ -47,6 +48,10 @@ pub(crate) struct Near {
     /// How far each triangle came, at most, since everything was looked up [m].
     travelled: Vec<f32>,
     trail: Trail,
+    /// The nodes that did not keep to their ways when trajectories were taken last.
+    off: Vec<bool>,
+    /// Whether the search was fitted to those trajectories.
+    fitted: bool,
 }
 
 impl Near {
@@ -71,17 +76,51 @@ impl Near {
     }
 
     /// The nodes whose trajectories do not keep to their ways.
-    pub(crate) fn strayed(&self, fit: Fit<'_>) -> Vec<u32> {
+    fn strayed(&self, fit: Fit<'_>) -> Vec<u32> {
         par::gather(self.ways.len(), par::CHUNK, |range, list| {
             list.extend(range.filter(|i| !fit.keeps_to(&self.ways[*i], *i)).map(|i| i as u32));
         })
     }
 
-    /// Fits the search to the ways of all nodes, or for those that `strayed` to their trajectories.
-    pub(crate) fn refit(&self, search: &mut Search, fit: Fit<'_>, strayed: &[u32]) {
-        let mut off = vec![false; self.ways.len()];
-        strayed.iter().for_each(|i| off[*i as usize] = true);
-        search.refit(fit.surface, |i| if off[i] { fit.way(i) } else { self.ways[i] });
+    /// Takes trajectories. Returns the nodes that do not keep to their ways; if there are any, the search is fitted to their
+    /// trajectories and the ways of all others.
+    pub(crate) fn follow(&mut self, search: &mut Search, fit: Fit<'_>) -> Vec<u32> {
+        let strayed = self.strayed(fit);
+        self.off.clear();
+        self.off.resize(self.ways.len(), false);
+        strayed.iter().for_each(|i| self.off[*i as usize] = true);
+        self.fitted = false;
+        if !strayed.is_empty() {
+            self.fit(search, fit);
+        }
+        self.trail.follow(search, fit);
+        strayed
+    }
+
+    /// Takes trajectories of which only a few changed since the last time, and fits the search to them.
+    pub(crate) fn follow_some(&mut self, search: &mut Search, fit: Fit<'_>, changed: &[u32]) {
+        for i in changed.iter().map(|i| *i as usize) {
+            self.off[i] = !fit.keeps_to(&self.ways[i], i);
+        }
+        if self.fitted {
+            let (off, ways) = (&self.off, &self.ways);
+            search.refit_some(fit.surface, changed, |i| if off[i] { fit.way(i) } else { ways[i] });
+            self.trail.follow_some(search, fit, changed);
+        } else {
+            self.fit(search, fit);
+            self.trail.follow(search, fit);
+        }
+    }
+
+    fn fit(&mut self, search: &mut Search, fit: Fit<'_>) {
+        let (off, ways) = (&self.off, &self.ways);
+        search.refit(fit.surface, |i| if off[i] { fit.way(i) } else { ways[i] });
+        self.fitted = true;
+    }
+
+    /// The trajectories taken last.
+    pub(crate) fn corners(&self) -> &[Corner] {
+        &self.trail.corners
     }
 
     /// Notes how far triangles came since the last step.
@@ -175,23 +214,25 @@ impl Near {
         fit: Fit<'_>,
         look: impl Fn(&mut T, Hint) -> f64 + Sync,
     ) -> Vec<T> {
-        self.trail.follow(search, fit, &self.travelled);
+        self.trail.follow(search, fit);
+        self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
         each(&mut self.parts, |part, found| {
             part.contacts(search, (fit, trail, travelled), |hint| look(found, hint));
         })
     }
 
-    /// Shows all listed pairs that may come within reach on their trajectories and are `wanted`, in parts, in order.
+    /// Shows all listed pairs without strayed nodes that may come within reach on the trajectories taken last, in parts, in
+    /// order.
     pub(crate) fn trajectories<T: Default + Send>(
         &mut self,
         search: &Search,
         fit: Fit<'_>,
-        wanted: impl Fn(&Pair) -> bool + Sync,
         look: impl Fn(&mut T, Pair) + Sync,
     ) -> Vec<T> {
-        self.trail.follow(search, fit, &self.travelled);
-        let trail = &self.trail;
+        self.trail.look_ahead(search, fit, &self.travelled);
+        let (trail, off) = (&self.trail, &self.off);
+        let wanted = |pair: &Pair| !pair.nodes.iter().any(|i| off[*i as usize]);
         each(&mut self.parts, |part, found| {
             part.trajectories(search, (fit, trail), &wanted, |pair| look(found, pair));
         })
@@ -200,8 +241,9 @@ impl Near {
 
 /// The names that were found, ascending.
 fn sorted(found: &[Vec<Name>]) -> Vec<Name> {
-    let mut names = found.concat();
-    par::sort_by_key(&mut names, |name| *name);
+    let (parts, mut names): (Vec<&[Name]>, _) = (found.iter().map(|part| &part[..]).collect(), Vec::new());
+    par::concat(&parts, Name::FIRST, &mut names);
+    par::sort(&mut names);
     names
 }
 
@@ -256,9 +298,8 @@ mod tests {
                 let x1: Vec<Vec3> = ends(&x1, step + 100).iter().map(|x| *x + Vec3::Z * 2e-4).collect();
                 let fit = Fit { reach: 0.3, ..Fit::contacts(&surface, Path { x0: &x, x1: &x1 }) };
                 let found = [(&mut near, &mut search), (&mut new, &mut other)].map(|(near, search)| {
-                    let strayed = near.strayed(fit);
-                    near.refit(search, fit, &strayed);
-                    let found = collision::detect(search, fit, Which::Listed(near, &strayed));
+                    let strayed = near.follow(search, fit);
+                    let found = collision::detect((near, search), fit, Which::Listed(&strayed));
                     found.collisions.iter().map(|c| (c.pair, c.hit.toi)).collect::<Vec<_>>()
                 });
                 assert_eq!(found[0], found[1], "{k} {step}");

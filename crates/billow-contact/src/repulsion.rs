@@ -57,6 +57,18 @@ struct Spring {
 }
 
 impl Repulsion {
+    /// Stands where a contact may be put.
+    const NONE: Self = Self {
+        weights: [0.0; 4],
+        unit: Vec3::ZERO,
+        gap: 0.0,
+        overlap: 0.0,
+        mass: 0.0,
+        friction: 0.0,
+        normal: 0.0,
+        held: Vec3::ZERO,
+    };
+
     fn new(touch: &Touch, mass: f64) -> Self {
         Self {
             weights: touch.contact.weights,
@@ -122,6 +134,8 @@ pub(crate) struct Repulsions {
     tiles: Tiles<4>,
     list: Vec<Repulsion>,
     nodes: Vec<[u32; 4]>,
+    /// Which of the contacts found can be moved.
+    movable: Vec<u32>,
     /// Scratch of updates from the same velocities.
     impulses: Vec<Vec3>,
     /// Scratch of [`Repulsions::recall`].
@@ -131,17 +145,20 @@ pub(crate) struct Repulsions {
 impl Repulsions {
     /// Prepares the contacts of a step; those between scripted nodes alone are left out.
     pub(crate) fn prepare(&mut self, touches: &[Touch], inverse_masses: &[f64]) {
-        let movable = |t: &&Touch| t.contact.compliance(inverse_masses) > 0.0;
-        self.nodes.clear();
-        self.nodes.extend(touches.iter().filter(movable).map(|t| t.contact.nodes));
-        let known = self.tiles.rebuild(inverse_masses.len(), &self.nodes, TILE);
+        let Self { tiles, list, nodes, movable, .. } = self;
+        let compliance = |k: usize| touches[k].contact.compliance(inverse_masses);
+        *movable = par::gather(touches.len(), par::CHUNK, |range, list| {
+            list.extend(range.filter(|k| compliance(*k) > 0.0).map(|k| k as u32));
+        });
+        nodes.resize(movable.len(), [0; 4]);
+        par::fill(nodes, |k| touches[movable[k] as usize].contact.nodes);
+        let known = tiles.rebuild(inverse_masses.len(), nodes, TILE);
         debug_assert!(known.is_ok(), "contacts name four different nodes of the surface");
-        let movable: Vec<&Touch> = touches.iter().filter(movable).collect();
-        self.list.clear();
-        self.list.extend(self.tiles.order().iter().map(|k| {
-            let touch = movable[*k as usize];
-            Repulsion::new(touch, 1.0 / touch.contact.compliance(inverse_masses))
-        }));
+        list.resize(tiles.order().len(), Repulsion::NONE);
+        par::fill(list, |position| {
+            let k = movable[tiles.order()[position] as usize] as usize;
+            Repulsion::new(&touches[k], 1.0 / compliance(k))
+        });
     }
 
     /// Forgets the impulses of the last sub-step.
@@ -163,11 +180,13 @@ impl Repulsions {
 
     /// Writes down what the contacts push with, given the length `h` of the sub-step.
     pub(crate) fn remember(&self, h: f64, pushes: &mut Vec<Push>) {
-        pushes.clear();
-        for (k, contact) in self.list.iter().enumerate().filter(|(_, contact)| contact.normal > 0.0) {
-            let nodes = self.tiles.nodes(k);
-            pushes.push(Push { nodes, normal: contact.normal / h, friction: contact.held / h });
-        }
+        *pushes = par::gather(self.list.len(), par::CHUNK, |range, pushes| {
+            for (k, contact) in range.map(|k| (k, &self.list[k])).filter(|(_, contact)| contact.normal > 0.0)
+            {
+                let nodes = self.tiles.nodes(k);
+                pushes.push(Push { nodes, normal: contact.normal / h, friction: contact.held / h });
+            }
+        });
     }
 
     /// Adds the contacts of each node that pushed in the last sub-step to `counts`.

@@ -267,15 +267,18 @@ impl Pipeline<'_> {
         if self.stage == Stage::Begun {
             near.expect(search, Fit { reach: MET, ..fit });
         }
-        let strayed = near.strayed(fit);
-        let some =
-            self.stage == Stage::Tested && (changed.len() <= x.len() / FEW || changed.len() < strayed.len());
-        let around = if some { &changed } else { &strayed };
-        if !around.is_empty() {
-            near.refit(search, fit, &strayed);
-        }
-        let which = if some { Which::Around(around) } else { Which::Listed(near, around) };
-        let found = collision::detect(search, fit, which);
+        let tested = self.stage == Stage::Tested;
+        let found = if tested && changed.len() <= x.len() / FEW {
+            near.follow_some(search, fit, &changed);
+            collision::detect((near, search), fit, Which::Around(&changed))
+        } else {
+            let strayed = near.follow(search, fit);
+            if tested && changed.len() < strayed.len() {
+                collision::detect((near, search), fit, Which::Around(&changed))
+            } else {
+                collision::detect((near, search), fit, Which::Listed(&strayed))
+            }
+        };
         self.stage = Stage::Tested;
         self.report.candidates += found.candidates;
         self.report.tests += found.tests;

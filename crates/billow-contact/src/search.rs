@@ -96,15 +96,26 @@ impl Search {
         let stale = par::gather(surface.vertex_count(), par::CHUNK, |range, list| {
             list.extend(range.filter(|i| !fresh(*i)).map(|i| i as u32));
         });
+        self.refit_some(surface, &stale, ways);
+    }
+
+    /// Fits what is around some nodes; all others have the ways it was last fitted to.
+    pub(crate) fn refit_some(
+        &mut self,
+        surface: &Surface,
+        stale: &[u32],
+        ways: impl Fn(usize) -> Way + Sync,
+    ) {
         if stale.len() > surface.vertex_count() / MANY {
             return self.fit(surface, ways);
         }
-        let around = self.facets_of(surface, &stale);
+        let origin = self.tree.origin();
+        let around = self.facets_of(surface, stale);
         let Self { facets, tree, slabs, corners, open, .. } = self;
-        for i in &stale {
+        for i in stale {
             corners[*i as usize] = Corner::of(ways(*i as usize), origin);
         }
-        for i in &stale {
+        for i in stale {
             open[*i as usize] = fans::open(surface, corners, *i);
             for j in surface.topology().vertex_vertices(*i) {
                 open[*j as usize] = fans::open(surface, corners, *j);

@@ -9,7 +9,7 @@ use crate::pair::{Kind, Pair, Path};
 use crate::search::Search;
 use crate::way::Fit;
 use crate::{Contact, Surface};
-use billow_num::Vec3;
+use billow_num::{Vec3, par};
 
 /// Distance, in thicknesses, within which pairs are taken for met.
 pub(crate) const MET: f64 = 1.25;
@@ -25,6 +25,15 @@ pub(crate) struct Touch {
     pub(crate) gap: f64,
     /// Coulomb coefficient [-].
     pub(crate) friction: f64,
+}
+
+impl Touch {
+    /// Stands where a contact may be put.
+    const NONE: Self = Self {
+        contact: Contact { nodes: [0; 4], weights: [0.0; 4], normal: Vec3::ZERO },
+        gap: 0.0,
+        friction: 0.0,
+    };
 }
 
 /// What one part of the list showed.
@@ -45,8 +54,8 @@ pub(crate) fn find(
 ) -> u64 {
     near.expect(search, fit);
     let found = near.contacts(search, fit, |part: &mut Found, hint| part.look(fit, room, &hint));
-    touches.clear();
-    found.iter().for_each(|part| touches.extend_from_slice(&part.touches));
+    let parts: Vec<&[Touch]> = found.iter().map(|part| &part.touches[..]).collect();
+    par::concat(&parts, Touch::NONE, touches);
     found.iter().map(|part| part.candidates).sum()
 }
 

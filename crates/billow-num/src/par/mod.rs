@@ -12,7 +12,7 @@ mod tiles;
 
 pub use colour::Colouring;
 pub use incidence::Incidence;
-pub use order::{exclusive_sum, sort_by_key, sorted_order};
+pub use order::{exclusive_sum, sort, sort_by_key, sorted_order};
 pub use tiles::Tiles;
 
 use rayon::prelude::*;
@@ -172,6 +172,18 @@ pub fn gather<T: Send>(
     all
 }
 
+/// Writes the items of all parts one after the other into `out`, in place of what it had; `filler` makes room.
+pub fn concat<T: Copy + Send + Sync>(parts: &[&[T]], filler: T, out: &mut Vec<T>) {
+    out.resize(parts.iter().map(|part| part.len()).sum(), filler);
+    let (mut rest, mut places) = (&mut out[..], Vec::with_capacity(parts.len()));
+    for part in parts {
+        let (place, others) = rest.split_at_mut(part.len());
+        places.push((place, *part));
+        rest = others;
+    }
+    places.into_par_iter().for_each(|(place, part)| place.copy_from_slice(part));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +201,19 @@ mod tests {
         assert_eq!(one, run(2));
         assert_eq!(one, run(7));
         assert!(one.1.is_sorted() && !one.1.is_empty());
+    }
+
+    #[test]
+    fn parts_are_joined_in_order() {
+        let items: Vec<usize> = (0..10_000).collect();
+        let parts: Vec<&[usize]> = items.chunks(77).flat_map(|part| [part, &[]]).collect();
+        for mut out in [Vec::new(), vec![7; 20_000]] {
+            concat(&parts, 0, &mut out);
+            assert_eq!(out, items);
+        }
+        let mut none = vec![1];
+        concat(&[], 0, &mut none);
+        assert!(none.is_empty());
     }
 
     #[test]

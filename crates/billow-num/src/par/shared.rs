@@ -1,7 +1,9 @@
 //! What parallel sweeps over elements stand on: a slice shared between threads, and the check that makes it sound.
 #![allow(unsafe_code, reason = "several threads write to one slice, each at places of its own")]
 
+use super::CHUNK;
 use crate::NumError;
+use rayon::prelude::*;
 
 /// A slice that several threads write to, each at places of its own.
 pub(super) struct Shared<T>(pub(super) *mut T);
@@ -23,16 +25,23 @@ impl<T> Shared<T> {
 
 /// Every node exists and no element names one twice.
 pub(super) fn check<const N: usize>(nodes: usize, elements: &[[u32; N]]) -> Result<(), NumError> {
-    for (item, element) in elements.iter().enumerate() {
-        for (k, node) in element.iter().enumerate() {
-            let index = *node as usize;
-            if index >= nodes {
-                return Err(NumError::IndexOutOfRange { item, index, count: nodes });
-            }
-            if element[..k].contains(node) {
-                return Err(NumError::RepeatedNode { element: item, node: index });
-            }
+    let parts = elements.par_chunks(CHUNK).enumerate();
+    let wrong = parts.find_map_first(|(part, elements)| {
+        let wrong = |(k, element)| wrong(nodes, part * CHUNK + k, element);
+        elements.iter().enumerate().find_map(wrong)
+    });
+    wrong.map_or(Ok(()), Err)
+}
+
+fn wrong<const N: usize>(nodes: usize, item: usize, element: &[u32; N]) -> Option<NumError> {
+    for (k, node) in element.iter().enumerate() {
+        let index = *node as usize;
+        if index >= nodes {
+            return Some(NumError::IndexOutOfRange { item, index, count: nodes });
+        }
+        if element[..k].contains(node) {
+            return Some(NumError::RepeatedNode { element: item, node: index });
         }
     }
-    Ok(())
+    None
 }

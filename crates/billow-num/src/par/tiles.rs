@@ -10,11 +10,15 @@
 )]
 
 use super::shared::{Shared, check};
+use super::{chunks_mut, fill};
 use crate::NumError;
 use rayon::prelude::*;
 
 /// Fewer elements than this are swept on one thread: waking another costs more.
 const PARALLEL: usize = 512;
+
+/// Tiles that one thread puts in order at a time.
+const TOGETHER: usize = 256;
 
 /// Colours that one pass of the greedy colouring can tell apart.
 const MASK_BITS: u32 = 64;
@@ -34,7 +38,6 @@ pub struct Tiles<const N: usize> {
     /// Scratch: colours taken at each node, colour of each tile.
     taken: Vec<u64>,
     colour_of: Vec<u32>,
-    keyed: Vec<(u32, u32)>,
 }
 
 impl<const N: usize> Tiles<N> {
@@ -98,38 +101,31 @@ impl<const N: usize> Tiles<N> {
         for (tile, colour) in self.colour_of.iter().enumerate() {
             of_colour[*colour as usize].push(tile);
         }
+        self.order.resize(elements.len(), 0);
+        let (mut rest, mut first) = (&mut self.order[..], 0);
+        let mut parts = Vec::with_capacity(self.colour_of.len());
         for tiles in of_colour.iter().filter(|tiles| !tiles.is_empty()) {
             self.colours.push(self.tiles.len() as u32);
             for tile in tiles {
-                let first = self.order.len();
-                self.tiles.push(first as u32);
                 let range = tile * size..elements.len().min((tile + 1) * size);
-                self.order.extend(range.map(|e| e as u32));
-                self.spread(elements, first);
+                self.tiles.push(first);
+                first += range.len() as u32;
+                let (members, others) = rest.split_at_mut(range.len());
+                members.iter_mut().zip(range).for_each(|(slot, e)| *slot = e as u32);
+                parts.push(members);
+                rest = others;
             }
         }
-        self.nodes.extend(self.order.iter().map(|e| elements[*e as usize]));
         self.colours.push(self.tiles.len() as u32);
-        self.tiles.push(self.order.len() as u32);
-    }
-
-    /// Orders the elements of the last tile so that those which follow one another share no node: a processor then
-    /// works on several at once instead of waiting for each to finish.
-    fn spread(&mut self, elements: &[[u32; N]], first: usize) {
-        let Self { order, taken, keyed, .. } = self;
-        let members = &mut order[first..];
-        for e in &*members {
-            elements[*e as usize].iter().for_each(|n| taken[*n as usize] = 0);
-        }
-        keyed.clear();
-        for e in &*members {
-            let nodes = elements[*e as usize].iter().map(|n| *n as usize);
-            let free = nodes.clone().fold(0, |mask, n| mask | taken[n]).trailing_ones().min(MASK_BITS - 1);
-            nodes.for_each(|n| taken[n] |= 1 << free);
-            keyed.push((free, *e));
-        }
-        keyed.sort_unstable();
-        members.iter_mut().zip(keyed).for_each(|(slot, (_, e))| *slot = *e);
+        self.tiles.push(first);
+        let nodes = self.node_count;
+        chunks_mut(&mut parts, TOGETHER, |_, parts| {
+            let mut scratch = (vec![0; nodes], Vec::new());
+            parts.iter_mut().for_each(|members| spread(elements, members, &mut scratch));
+        });
+        self.nodes.resize(elements.len(), [0; N]);
+        let order = &self.order;
+        fill(&mut self.nodes, |position| elements[order[position] as usize]);
     }
 
     /// The element at each position of a sweep.
@@ -180,6 +176,27 @@ impl<const N: usize> Tiles<N> {
             }
         }
     }
+}
+
+/// Orders the elements of a tile so that those which follow one another share no node: a processor then works on several
+/// at once instead of waiting for each to finish.
+fn spread<const N: usize>(
+    elements: &[[u32; N]],
+    members: &mut [u32],
+    (taken, keyed): &mut (Vec<u64>, Vec<(u32, u32)>),
+) {
+    for e in &*members {
+        elements[*e as usize].iter().for_each(|n| taken[*n as usize] = 0);
+    }
+    keyed.clear();
+    for e in &*members {
+        let nodes = elements[*e as usize].iter().map(|n| *n as usize);
+        let free = nodes.clone().fold(0, |mask, n| mask | taken[n]).trailing_ones().min(MASK_BITS - 1);
+        nodes.for_each(|n| taken[n] |= 1 << free);
+        keyed.push((free, *e));
+    }
+    keyed.sort_unstable();
+    members.iter_mut().zip(keyed).for_each(|(slot, (_, e))| *slot = *e);
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::search::Search;
 use crate::surface::Exempt;
 use crate::way::{Fit, Way};
 use billow_num::{Vec3, par};
+use std::ops::Range;
 
 /// Pairs that one thread works off at a time.
 const PART: usize = 2048;
@@ -60,14 +61,12 @@ impl Near {
     pub(crate) fn expect(&mut self, search: &mut Search, fit: Fit<'_>) -> u64 {
         let (surface, nodes) = (fit.surface, fit.path.x0.len());
         let known = self.ways.len() == nodes && *surface.exempt_pairs() == self.exempt;
-        if known {
-            self.travel(search, fit);
-        }
         let strayed = if known { self.strayed(fit) } else { Vec::new() };
         let looked = if !known || strayed.len() > nodes / MANY {
             self.exempt.clone_from(surface.exempt_pairs());
             self.look_up_all(search, fit)
         } else {
+            self.travel(search, fit);
             self.look_up_some(search, fit, &strayed)
         };
         self.before.clear();
@@ -83,14 +82,16 @@ impl Near {
     }
 
     /// Takes trajectories. Returns the nodes that do not keep to their ways; if there are any, the search is fitted to their
-    /// trajectories and the ways of all others.
+    /// trajectories and to the ways of all others, or to the trajectories of all if they are many.
     pub(crate) fn follow(&mut self, search: &mut Search, fit: Fit<'_>) -> Vec<u32> {
         let strayed = self.strayed(fit);
         self.off.clear();
         self.off.resize(self.ways.len(), false);
         strayed.iter().for_each(|i| self.off[*i as usize] = true);
-        self.fitted = false;
-        if !strayed.is_empty() {
+        self.fitted = !strayed.is_empty();
+        if strayed.len() > self.ways.len() / MANY {
+            search.fit(fit.surface, |i| fit.way(i));
+        } else if self.fitted {
             self.fit(search, fit);
         }
         self.trail.follow(search, fit);
@@ -148,8 +149,8 @@ impl Near {
     fn look_up_all(&mut self, search: &mut Search, fit: Fit<'_>) -> u64 {
         let mut ways: Vec<Way> = par::map(fit.path.x0.len(), |i| self.way(fit, i));
         // Margins are of no use if the next step looks everything up again.
-        let fast = (0..ways.len()).filter(|i| ways[*i].around <= fit.around(*i)).count();
-        if fast > ways.len() / MANY {
+        let fast = |range: Range<usize>| range.filter(|i| ways[*i].around <= fit.around(*i)).count();
+        if par::reduce(ways.len(), par::CHUNK, fast, |a, b| a + b) > Some(ways.len() / MANY) {
             par::fill(&mut ways, |i| fit.way(i));
         }
         self.ways = ways;
@@ -214,6 +215,9 @@ impl Near {
         fit: Fit<'_>,
         look: impl Fn(&mut T, Hint) -> f64 + Sync,
     ) -> Vec<T> {
+        if self.parts.iter().all(|part| part.names().is_empty()) {
+            return Vec::new();
+        }
         self.trail.follow(search, fit);
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
@@ -230,6 +234,9 @@ impl Near {
         fit: Fit<'_>,
         look: impl Fn(&mut T, Pair) + Sync,
     ) -> Vec<T> {
+        if self.parts.iter().all(|part| part.names().is_empty()) {
+            return Vec::new();
+        }
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, off) = (&self.trail, &self.off);
         let wanted = |pair: &Pair| !pair.nodes.iter().any(|i| off[*i as usize]);

@@ -40,6 +40,37 @@ fn rings_fall_on_poles_without_overlapping_or_linking_at_any_moment() {
     assert!(circles.iter().all(|c| c.centre.z < 3.0 && c.centre.z > 0.05));
 }
 
+/// Balls dropped into a jar of twenty staves.
+fn jar(layers: usize) -> Model {
+    let mut b = Builder::default();
+    let rough = Surface { friction: 0.5, rolling: 0.05, ..Surface::default() };
+    b.ground(rough).expect("the scene is valid");
+    let stave = b.cuboid(Vec3::new(0.06, 0.14, 4.0)).expect("the scene is valid");
+    for k in 0..20 {
+        let rotation = Quat::from_rotation_z(f64::from(k) * std::f64::consts::TAU / 20.0);
+        let body = b.body("stave", stave, rotation * Vec3::X * 0.43 + Vec3::Z * 2.0);
+        (body.placement.rotation, body.surface, body.drive) = (rotation, rough, Drive::Static);
+    }
+    let ball = b.shape(billow_rigid::Geometry::ball(0.08).expect("the scene is valid"));
+    for k in 0..9 * layers {
+        let mut draw = billow_num::rng::Stream::new(3, 0).at(k as u64);
+        let cell = Vec3::new((k % 3) as f64 - 1.0, (k / 3 % 3) as f64 - 1.0, (k / 9) as f64 + 0.6);
+        let body = b.body("ball", ball, cell * 0.17 + draw.unit_vector() * 4e-3);
+        body.surface = rough;
+    }
+    b.model().expect("the scene is valid")
+}
+
+#[test]
+fn a_jar_of_balls_comes_to_rest_under_shock_propagation() {
+    let model = jar(12);
+    let end = run(&model, &Config::default(), 1.0 / 96.0, 288, |_, _, _| {});
+    let mut speeds: Vec<f64> = end.bodies[21..].iter().map(|b| b.velocity.length()).collect();
+    speeds.sort_by(f64::total_cmp);
+    let (median, most) = (speeds[speeds.len() / 2], speeds[speeds.len() - 1]);
+    assert!(median < 1e-3 && most < 0.05, "median {median} m/s, at most {most} m/s");
+}
+
 #[test]
 fn one_and_two_threads_and_a_dropped_workspace_give_the_same_bits() {
     let model = rings(40).unwrap();

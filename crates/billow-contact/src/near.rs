@@ -265,6 +265,7 @@ fn each<T: Default + Send>(parts: &mut [Part], f: impl Fn(&mut Part, &mut T) + S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Surface;
     use crate::collision::{self, Which};
     use crate::pair::Path;
     use crate::search::tests::{scene, within_reach};
@@ -318,5 +319,24 @@ mod tests {
         }
         assert!(2 * kept > looked && kept < looked, "{kept} of {looked}");
         assert!(contacts > 1000 && collisions > 10, "{contacts} {collisions}");
+    }
+
+    #[test]
+    fn pairs_leave_the_list_when_they_become_exempt_and_come_back() {
+        let (mut surface, x, _) = scene(0);
+        let (mut near, mut search) = (Near::default(), Search::new(&surface));
+        let mut listed = |surface: &Surface| {
+            near.expect(&mut search, Fit::contacts(surface, Path { x0: &x, x1: &x }));
+            let names = near.parts.iter().flat_map(|part| part.names());
+            names.map(|name| search.pair(*name)).collect::<Vec<_>>()
+        };
+        let all = listed(&surface);
+        let [p, face @ ..] = all[0].nodes;
+        let s = surface.topology().vertex_triangles(p)[0];
+        let t = surface.topology().triangles().iter().position(|nodes| *nodes == face).unwrap() as u32;
+        surface.exempt(&[[s, t]]);
+        assert!(!listed(&surface).contains(&all[0]));
+        surface.exempt(&[]);
+        assert!(listed(&surface).contains(&all[0]));
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Span<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Coupled {
     elements: Option<(Links, Hinges)>,
-    /// How far nodes are from the start of the step [m].
+    /// How far nodes are from where bending was linearised [m].
     moved: Vec<Vec3>,
     /// Acceleration by everything outside the cloth [m/s²].
     outer: Vec<Vec3>,
@@ -79,7 +79,6 @@ impl Coupled {
         let steps = small_steps(config.substeps, excess);
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
-        moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
         links.start(h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
@@ -102,9 +101,9 @@ impl Coupled {
                 if sweeps > 0 {
                     trouble.find_objects(objects);
                 }
-                stages.time("linearise", || match k {
-                    0 => hinges.linearise(model, x),
-                    _ => hinges.linearise_again(model, x, moved),
+                stages.time("linearise", || {
+                    hinges.linearise(model, x);
+                    par::fill(moved, |_| Vec3::ZERO);
                 });
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });

@@ -1,7 +1,6 @@
 //! Bending elements as impulses along their bending modes, one after the other.
 //!
-//! The modes are computed at the start of a step, and again where much has turned; in between the moment follows the angle
-//! to first order. Like
+//! The modes are computed a few times per step and kept in between; the moment follows the angle to first order. Like
 //! the springs' ([`crate::links`]) each impulse is implicit in its own element, hence stable at any stiffness. It
 //! has the momenta of the mode: none ([Bri03] 1.4).
 
@@ -12,9 +11,6 @@ use billow_num::{Vec3, par};
 
 /// Elements that follow one another in a sweep and share a thread.
 const TILE: usize = 64;
-
-/// Turn after which a mode is computed again [rad]. What is left out is of second order.
-const TURN: f64 = 0.05;
 
 /// All bending elements in the order in which they are swept.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +27,6 @@ struct Bend {
     damping: f64,
     /// Speed along the mode per impulse, `Σ |uᵢ|²/mᵢ`.
     compliance: f64,
-    /// What the nodes had moved along the mode when it was computed [rad].
-    turned: f64,
 }
 
 impl Hinges {
@@ -50,36 +44,31 @@ impl Hinges {
                 hinge: Hinge::default(),
                 damping: bending.damping()[e],
                 compliance: 0.0,
-                turned: 0.0,
             }
         };
         let list = tiles.order().iter().map(bend).collect();
         Self { tiles, list }
     }
 
-    /// Modes and moments at `x`, the start of a step.
+    /// Modes and moments at `x`.
     pub(crate) fn linearise(&mut self, model: &Model, x: &[Vec3]) {
-        par::for_each_mut(&mut self.list, |_, bend| bend.linearise(model, x));
-    }
-
-    /// The same for elements that turned a good deal since; `moved` is how far nodes are from the start of the step.
-    pub(crate) fn linearise_again(&mut self, model: &Model, x: &[Vec3], moved: &[Vec3]) {
-        let Self { tiles, list } = self;
-        par::for_each_mut(list, |k, bend| {
-            let moved = tiles.nodes(k).map(|i| moved[i as usize]);
-            if bend.may_have_turned(&moved) {
-                bend.linearise(model, x);
-                bend.turned = (0..4).map(|k| bend.hinge.mode[k].dot(moved[k])).sum();
-            }
+        let (bending, weights) = (&model.bending, &model.inverse_masses);
+        par::for_each_mut(&mut self.list, |_, bend| {
+            let e = bend.element as usize;
+            bend.hinge = bending.hinge(e, x);
+            bend.compliance = (0..4)
+                .map(|k| bend.hinge.mode[k].length_squared() * weights[bending.nodes()[e][k] as usize])
+                .sum();
         });
     }
 
-    /// One sweep over the velocities of a sub-step of length `h`; `moved` is how far nodes are from the start of the step.
+    /// One sweep over the velocities of a sub-step of length `h`; `moved` is how far nodes are from where the modes were
+    /// computed.
     pub(crate) fn sweep(&mut self, model: &Model, moved: &[Vec3], h: f64, v: &mut [Vec3]) {
         let weights = &model.inverse_masses;
         self.tiles.sweep(&mut self.list, v, |bend, nodes, v| {
             let Hinge { mode, moment, rigidity } = &bend.hinge;
-            let (mut angle, mut rate) = (-bend.turned, 0.0);
+            let (mut angle, mut rate) = (0.0, 0.0);
             for k in 0..4 {
                 angle += mode[k].dot(moved[nodes[k] as usize]);
                 rate += mode[k].dot(*v[k]);
@@ -91,24 +80,5 @@ impl Hinges {
                 *v += mode[k] * (impulse * weights[nodes[k] as usize]);
             }
         });
-    }
-}
-
-impl Bend {
-    fn linearise(&mut self, model: &Model, x: &[Vec3]) {
-        let (e, weights) = (self.element as usize, &model.inverse_masses);
-        self.hinge = model.bending.hinge(e, x);
-        self.turned = 0.0;
-        self.compliance = (0..4)
-            .map(|k| self.hinge.mode[k].length_squared() * weights[model.bending.nodes()[e][k] as usize])
-            .sum();
-    }
-
-    /// Whether the nodes moved so differently that the element may have turned. The modes of the outer nodes are one over
-    /// their distance from the edge.
-    fn may_have_turned(&self, moved: &[Vec3; 4]) -> bool {
-        let most = moved[1..].iter().map(|m| m.distance_squared(moved[0])).fold(0.0, f64::max);
-        let [first, second, ..] = self.hinge.mode;
-        most * first.length_squared().max(second.length_squared()) > TURN * TURN
     }
 }

@@ -36,7 +36,7 @@ pub enum Sweep {
 pub struct Config {
     /// How internal forces are integrated.
     pub integrator: Integrator,
-    /// Least number of small steps of [`Integrator::Coupled`] in one collision step; more, twice at most, where springs
+    /// Least number of small steps of [`Integrator::Coupled`] in one collision step; more, eight times at most, where springs
     /// are beyond their limits [-].
     pub substeps: u32,
     /// How often [`Integrator::Coupled`] repeats a step to take account of collisions it did not foresee [-].

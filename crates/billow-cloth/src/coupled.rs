@@ -8,10 +8,8 @@
 use crate::hinges::Hinges;
 use crate::links::Links;
 use crate::objects::ObjectContacts;
-use crate::trouble::Trouble;
 use crate::{Config, Lasting, Model, air};
 use billow_contact::{Pipeline, Unresolved};
-use billow_num::par::Part;
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
@@ -21,17 +19,8 @@ const AIR: u32 = 4;
 /// How often objects and bending modes are evaluated in a step.
 const MODES: u32 = 2;
 
-/// What springs may be out of bounds, relative to the bound, without being worth an effort [-].
+/// Excess of the longest spring, relative to what it may be, that is worth no effort [-].
 const TOLERATED: f64 = 0.002;
-
-/// How often at most elements around springs out of bounds are swept again in a small step.
-const MOST_SWEEPS: u32 = 8;
-
-/// The same if that is much of the cloth.
-const MOST_SWEEPS_EVERYWHERE: u32 = 2;
-
-/// How often overlaps are pushed out around springs out of bounds, where layers are pressed against each other.
-const PUSHES: u32 = 4;
 
 /// The step to be marched through.
 #[derive(Clone, Copy)]
@@ -57,7 +46,6 @@ pub(crate) struct Coupled {
     /// Scratch: the air's forces on faces.
     faces: Vec<Vec3>,
     objects: ObjectContacts,
-    trouble: Trouble,
     /// End of the last step [s].
     end: f64,
 }
@@ -73,22 +61,14 @@ impl Coupled {
         stages: &mut Stages,
     ) -> u64 {
         self.end = time + dt;
-        let Self { elements, moved, outer, faces, objects, trouble, .. } = self;
+        let Self { elements, moved, outer, faces, objects, .. } = self;
         let (links, hinges) = elements.get_or_insert_with(|| (Links::new(model), Hinges::new(model)));
-        let excess = links.excess(x);
-        let steps = small_steps(config.substeps, excess);
+        let steps = small_steps(config.substeps, links.excess(x));
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
         moved.resize(x.len(), Vec3::ZERO);
         links.start(h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
-        let sweeps = if excess > TOLERATED && trouble.find(links, x, 0.5 * TOLERATED) {
-            trouble.find_contacts(pipeline);
-            let most = if trouble.is_everywhere() { MOST_SWEEPS_EVERYWHERE } else { MOST_SWEEPS };
-            ((excess / TOLERATED) as u32).min(most)
-        } else {
-            0
-        };
         for k in 0..steps {
             let t = h * f64::from(k);
             if let Some(ahead) = due(k, steps, AIR) {
@@ -98,9 +78,6 @@ impl Coupled {
             if let Some(ahead) = due(k, steps, MODES) {
                 let ahead = h * f64::from(ahead);
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
-                if sweeps > 0 {
-                    trouble.find_objects(objects);
-                }
                 stages.time("linearise", || {
                     hinges.linearise(model, x);
                     par::fill(moved, |_| Vec3::ZERO);
@@ -109,24 +86,16 @@ impl Coupled {
             kick(v, outer, if k == 0 { 0.5 * h } else { h });
             stages.time("springs", || links.begin(x, v));
             stages.time("repulsion", || pipeline.warm(x, v));
-            stages.time("springs", || links.sweep(Part::All, v));
+            stages.time("springs", || links.sweep(v));
             stages.time("bending", || hinges.sweep(model, moved, h, v));
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));
             // New contacts begin without impulses: a few passes tell how heavy a stack is.
             let passes = if k == 0 { config.contact.repulsion_passes.max(1) } else { 1 };
             for _ in 0..if pipeline.touches() { passes } else { 0 } {
-                stages.time("repulsion", || pipeline.hold(Part::All, h, v));
-                stages.time("objects", || objects.respond_again(Part::All, (x, time + t), h, v));
+                stages.time("repulsion", || pipeline.hold(h, v));
+                stages.time("objects", || objects.respond_again(x, time + t, h, v));
             }
-            stages.time("trouble", || {
-                for _ in 0..sweeps {
-                    links.sweep(trouble.springs(), v);
-                    objects.respond_again(trouble.objects(), (x, time + t), h, v);
-                    pipeline.hold(trouble.contacts(), h, v);
-                    objects.respond_again(trouble.objects(), (x, time + t), h, v);
-                }
-            });
             par::zip_mut(x, moved, |i, x, moved| {
                 let way = v[i] * h;
                 *x += way;
@@ -136,12 +105,8 @@ impl Coupled {
         kick(v, outer, 0.5 * h);
         objects.respond(x, time + dt, h, v);
         stages.time("push-out", || {
-            pipeline.push_out(Part::All, x);
-            objects.push_out(Part::All, time + dt, x);
-            for _ in 1..if sweeps > 0 { PUSHES } else { 1 } {
-                pipeline.push_out(trouble.contacts(), x);
-                objects.push_out(trouble.objects(), time + dt, x);
-            }
+            pipeline.push_out(x);
+            objects.push_out(time + dt, x);
         });
         objects.active()
     }
@@ -177,31 +142,29 @@ impl Coupled {
         self.objects.count(counts);
     }
 
-    /// Sets springs that are out of bounds on them, by sweeps over the positions `x` at the end of the step, more of them
+    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step, more of them
     /// where that is not enough; objects have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, x: &mut [Vec3]) {
         const ROUNDS: u32 = 5;
-        let Self { elements, objects, trouble, end, .. } = self;
-        let Some((links, _)) = elements else { return };
-        for _ in 0..ROUNDS {
-            if !trouble.find(links, x, TOLERATED) {
+        let Some((links, _)) = &mut self.elements else { return };
+        for round in 0..ROUNDS {
+            if round > 0 && links.excess(x) < TOLERATED {
                 break;
             }
-            trouble.find_objects(objects);
             for _ in 0..sweeps {
-                links.limit(trouble.springs(), x);
-                objects.push_out(trouble.objects(), *end, x);
+                links.limit(x);
+                self.objects.push_out(self.end, x);
             }
         }
     }
 }
 
-/// How many sub-steps a step needs in which springs are as much beyond their stops as `excess` says: a taut cloth that is
-/// dragged over something needs more than one that falls.
+/// How many sub-steps a step needs in which springs are as much longer than they may be as `excess` says, relative to what
+/// they may: a taut cloth that is dragged over something needs more sweeps than one that falls.
 fn small_steps(usual: u32, excess: f64) -> u32 {
-    const MOST: f64 = 2.0;
+    const MOST: f64 = 8.0;
     let usual = f64::from(usual.max(1));
-    (usual * (1.0 + excess / (4.0 * TOLERATED)).min(MOST)) as u32
+    (usual * (1.0 + excess / TOLERATED).min(MOST)) as u32
 }
 
 /// Whether something done up to `times` in so many `steps` is due in step `k`; the number of steps it must last.

@@ -24,7 +24,6 @@ pub mod post;
 mod state;
 mod step;
 mod strain;
-mod trouble;
 
 pub use billow_contact as contact;
 pub use config::{Config, Integrator, Sweep};

@@ -6,7 +6,7 @@
 //! opposite: linear and angular momentum are conserved to rounding.
 
 use crate::model::Model;
-use billow_num::par::{Part, Tiles};
+use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
 
 /// Springs that follow one another in a sweep and share a thread.
@@ -15,9 +15,6 @@ const TILE: usize = 96;
 /// Part of its impulse with which a spring begins the next sub-step. Tension that has travelled far need not travel
 /// again; all of it would overshoot where stiff springs are many, because a sweep answers late.
 const KEPT: f64 = 0.8;
-
-/// Part of the strain allowed at which springs stop: what impacts and sharp folds add to it is allowed too.
-const STOP: f64 = 0.8;
 
 /// All springs in the order in which they are swept.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +34,7 @@ struct Link {
     stiffness: f64,
     /// Tension per speed [N·s/m].
     damping: f64,
-    /// Lengths between which it is a spring [m].
+    /// Lengths allowed [m].
     shortest: f64,
     longest: f64,
     /// Inverse masses of the ends [1/kg].
@@ -69,8 +66,8 @@ impl Links {
                 rest,
                 stiffness: springs.stiffness()[e] / rest,
                 damping: springs.damping()[e] / rest,
-                shortest: rest * (1.0 - STOP * limit.compression),
-                longest: rest * (1.0 + STOP * limit.extension),
+                shortest: rest * (1.0 - limit.compression),
+                longest: rest * (1.0 + limit.extension),
                 weights: springs.ends()[e].map(|i| model.inverse_masses[i as usize]),
                 gain: 0.0,
                 impulse: 0.0,
@@ -103,42 +100,13 @@ impl Links {
         self.list.iter().for_each(|link| tension[link.element as usize] = link.impulse / self.h);
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// How far beyond its stop the longest spring is at `x`, relative to the length there [-].
+    /// How much longer than allowed the longest spring is at `x`, relative to what is allowed [-].
     pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
         let longest = par::max(self.list.len(), |k| {
             let (link, [a, b]) = (&self.list[k], self.tiles.nodes(k));
             x[b as usize].distance(x[a as usize]) / link.longest
         });
         (longest - 1.0).max(0.0)
-    }
-
-    /// Positions in the sweep of springs that are out of bounds at `x` by more than `tolerated`, relative to the bound.
-    pub(crate) fn out_of_bounds(&self, x: &[Vec3], tolerated: f64) -> Vec<u32> {
-        let (most, least) = ((1.0 + tolerated).powi(2), (1.0 - tolerated).powi(2));
-        par::gather(self.list.len(), par::CHUNK, |range, out| {
-            for k in range {
-                let (link, [a, b]) = (&self.list[k], self.tiles.nodes(k));
-                let length2 = x[b as usize].distance_squared(x[a as usize]);
-                let (longest2, shortest2) = (link.longest * link.longest, link.shortest * link.shortest);
-                if length2 > most * longest2 || length2 < least * shortest2 {
-                    out.push(k as u32);
-                }
-            }
-        })
-    }
-
-    /// The ends of the spring at a position of the sweep.
-    pub(crate) fn ends(&self, position: u32) -> [u32; 2] {
-        self.tiles.nodes(position as usize)
-    }
-
-    /// Positions of the springs that end at any of the nodes.
-    pub(crate) fn at(&self, nodes: &[bool]) -> Vec<u32> {
-        self.tiles.positions_at(nodes)
     }
 
     /// Begins a sub-step from `x` with a part of the last one's impulses.
@@ -154,9 +122,9 @@ impl Links {
     }
 
     /// One sweep over the velocities of the sub-step.
-    pub(crate) fn sweep(&mut self, part: Part<'_>, v: &mut [Vec3]) {
+    pub(crate) fn sweep(&mut self, v: &mut [Vec3]) {
         let h = self.h;
-        self.tiles.sweep_part(part, &mut self.list, v, |link, _, [va, vb]| {
+        self.tiles.sweep(&mut self.list, v, |link, _, [va, vb]| {
             let without = link.unit.dot(*vb - *va) + (link.weights[0] + link.weights[1]) * link.impulse;
             let impulse = link.impulse(without, h);
             let change = impulse - link.impulse;
@@ -166,9 +134,9 @@ impl Links {
         });
     }
 
-    /// One sweep over the positions `x`: springs out of bounds are set on the bounds.
-    pub(crate) fn limit(&mut self, part: Part<'_>, x: &mut [Vec3]) {
-        self.tiles.sweep_part(part, &mut self.list, x, |link, _, [xa, xb]| {
+    /// One sweep over the positions `x`: springs beyond their limits are set on them.
+    pub(crate) fn limit(&mut self, x: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, x, |link, _, [xa, xb]| {
             let along = *xb - *xa;
             let length2 = along.length_squared();
             if length2 > link.longest * link.longest

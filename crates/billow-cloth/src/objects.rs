@@ -6,7 +6,7 @@
 
 use crate::Model;
 use billow_geom::Aabb;
-use billow_num::par::{Part, Tiles};
+use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
 
 /// Contacts that share a thread.
@@ -119,11 +119,6 @@ impl ObjectContacts {
         }
     }
 
-    /// Positions of the contacts of any of the nodes.
-    pub(crate) fn at(&self, nodes: &[bool]) -> Vec<u32> {
-        self.tiles.positions_at(nodes)
-    }
-
     /// Number of contacts that had to push.
     pub(crate) fn active(&self) -> u64 {
         self.contacts.iter().filter(|c| c.active).count() as u64
@@ -136,21 +131,21 @@ impl ObjectContacts {
         for contact in &mut self.contacts {
             (contact.pushed, contact.held) = (0.0, Vec3::ZERO);
         }
-        self.respond_again(Part::All, (x, t), h, v);
+        self.respond_again(x, t, h, v);
     }
 
     /// Another pass for the same step, after something else changed the velocities.
-    pub(crate) fn respond_again(&mut self, part: Part<'_>, (x, t): (&[Vec3], f64), h: f64, v: &mut [Vec3]) {
+    pub(crate) fn respond_again(&mut self, x: &[Vec3], t: f64, h: f64, v: &mut [Vec3]) {
         let since = t - self.time;
-        self.tiles.sweep_part(part, &mut self.contacts, v, |contact, [node], [v]| {
+        self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
             contact.push(contact.least(x[*node as usize], since, h).min(0.0), v);
         });
     }
 
     /// Moves nodes that are inside at time `t` to the surface.
-    pub(crate) fn push_out(&mut self, part: Part<'_>, t: f64, x: &mut [Vec3]) {
+    pub(crate) fn push_out(&mut self, t: f64, x: &mut [Vec3]) {
         let since = t - self.time;
-        self.tiles.sweep_part(part, &mut self.contacts, x, |contact, _, [x]| {
+        self.tiles.sweep(&mut self.contacts, x, |contact, _, [x]| {
             *x += contact.normal * contact.least(*x, since, 1.0).max(0.0);
         });
     }

@@ -9,7 +9,7 @@
 use crate::push::{Push, Pushes};
 use crate::touch::Touch;
 use crate::{Config, Update};
-use billow_num::par::{Part, Tiles};
+use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
 
 /// Contacts that follow one another in a sweep and share a thread.
@@ -198,11 +198,6 @@ impl Repulsions {
         }
     }
 
-    /// Positions of the contacts of any of the nodes.
-    pub(crate) fn at(&self, nodes: &[bool]) -> Vec<u32> {
-        self.tiles.positions_at(nodes)
-    }
-
     /// Begins a sub-step from `x` with the impulses of the last one.
     pub(crate) fn warm(&mut self, x: &[Vec3], inverse_masses: &[f64], v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
@@ -217,14 +212,8 @@ impl Repulsions {
     }
 
     /// Takes a part of every overlap out of the positions `x`, at most `most` [m].
-    pub(crate) fn push_out(
-        &mut self,
-        which: Part<'_>,
-        (part, most): (f64, f64),
-        inverse_masses: &[f64],
-        x: &mut [Vec3],
-    ) {
-        self.tiles.sweep_part(which, &mut self.list, x, |contact, nodes, x| {
+    pub(crate) fn push_out(&mut self, (part, most): (f64, f64), inverse_masses: &[f64], x: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, x, |contact, nodes, x| {
             let overlap = contact.gap - contact.relative([*x[0], *x[1], *x[2], *x[3]]).dot(contact.unit);
             if overlap > 0.0 {
                 let push = contact.unit * ((part * overlap).min(most) * contact.mass);
@@ -244,25 +233,25 @@ impl Repulsions {
         };
         let tiles = &self.tiles;
         par::for_each_mut(&mut self.list, |k, contact| contact.place(tiles.nodes(k).map(|i| x[i as usize])));
-        self.sweep(Part::All, Rule { h, spring: Some(spring), relaxation: 1.0 }, (masses, config), v);
+        self.sweep(Rule { h, spring: Some(spring), relaxation: 1.0 }, (masses, config), v);
     }
 
     /// The same for a sub-step begun with [`Repulsions::warm`], without pushing apart what overlaps.
-    pub(crate) fn hold(&mut self, part: Part<'_>, h: f64, masses: &[f64], config: &Config, v: &mut [Vec3]) {
-        self.sweep(part, Rule { h, spring: None, relaxation: 1.0 }, (masses, config), v);
+    pub(crate) fn hold(&mut self, h: f64, masses: &[f64], config: &Config, v: &mut [Vec3]) {
+        self.sweep(Rule { h, spring: None, relaxation: 1.0 }, (masses, config), v);
     }
 
-    fn sweep(&mut self, part: Part<'_>, rule: Rule, (masses, config): (&[f64], &Config), v: &mut [Vec3]) {
+    fn sweep(&mut self, rule: Rule, (masses, config): (&[f64], &Config), v: &mut [Vec3]) {
         match config.update {
-            Update::Sequential => self.one_by_one(part, &rule, masses, v),
+            Update::Sequential => self.one_by_one(&rule, masses, v),
             Update::Parallel { relaxation } => {
                 self.all_at_once(&Rule { relaxation, ..rule }, masses, v);
             }
         }
     }
 
-    fn one_by_one(&mut self, part: Part<'_>, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
-        self.tiles.sweep_part(part, &mut self.list, v, |contact, nodes, v| {
+    fn one_by_one(&mut self, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
             let impulse = contact.respond([*v[0], *v[1], *v[2], *v[3]], rule);
             if impulse != Vec3::ZERO {
                 for (k, v) in v.into_iter().enumerate() {

@@ -14,7 +14,6 @@ use crate::touch::{self, MET, Touch};
 use crate::way::Fit;
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Contact, Report, Surface, Unresolved, slide};
-use billow_num::par::Part;
 use billow_num::stages::Stages;
 use billow_num::{Vec3, par};
 
@@ -127,11 +126,6 @@ impl<'a> Pipeline<'a> {
         self.stage = Stage::Found;
     }
 
-    /// Positions, in a sweep over the contacts, of those of any of the nodes for which `nodes` is true.
-    pub fn contacts_at(&self, nodes: &[bool]) -> Vec<u32> {
-        self.work.repulsions.at(nodes)
-    }
-
     /// Whether there are contacts at all.
     pub fn touches(&self) -> bool {
         !self.work.touches.is_empty()
@@ -159,9 +153,9 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Moves what overlaps a little apart without giving it velocity.
-    pub fn push_out(&mut self, part: Part<'_>, x: &mut [Vec3]) {
+    pub fn push_out(&mut self, x: &mut [Vec3]) {
         let most = self.config.recovery_speed * self.step.dt;
-        self.work.repulsions.push_out(part, (self.config.recovery, most), self.surface.inverse_masses(), x);
+        self.work.repulsions.push_out((self.config.recovery, most), self.surface.inverse_masses(), x);
     }
 
     /// One sweep of repulsion and friction over the velocities `v` of a sub-step of length `h` from positions `x`.
@@ -170,10 +164,9 @@ impl<'a> Pipeline<'a> {
     }
 
     /// One sweep of a sub-step of length `h` begun with [`Pipeline::warm`] that keeps contacts from coming nearer and from
-    /// sliding, but leaves overlaps to [`Pipeline::push_out`]. Contacts that are updated in parallel do so all together,
-    /// whatever the part.
-    pub fn hold(&mut self, part: Part<'_>, h: f64, v: &mut [Vec3]) {
-        self.work.repulsions.hold(part, h, self.surface.inverse_masses(), self.config, v);
+    /// sliding, but leaves overlaps to [`Pipeline::push_out`].
+    pub fn hold(&mut self, h: f64, v: &mut [Vec3]) {
+        self.work.repulsions.hold(h, self.surface.inverse_masses(), self.config, v);
     }
 
     /// Tests the trajectories of the mean velocities `v`. Pairs that would collide become contacts, as they are when they

@@ -13,7 +13,7 @@ mod tiles;
 pub use colour::Colouring;
 pub use incidence::Incidence;
 pub use order::{exclusive_sum, sort, sort_by_key, sorted_order};
-pub use tiles::{Part, Tiles};
+pub use tiles::Tiles;
 
 use rayon::prelude::*;
 use std::ops::Range;

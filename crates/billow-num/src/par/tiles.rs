@@ -23,15 +23,6 @@ const TOGETHER: usize = 256;
 /// Colours that one pass of the greedy colouring can tell apart.
 const MASK_BITS: u32 = 64;
 
-/// Elements of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// All.
-    All,
-    /// Those at the positions, one after the other on one thread: for parts too small to share.
-    At(&'a [u32]),
-}
-
 /// An order of elements with `N` nodes each in which threads can sweep over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiles<const N: usize> {
@@ -152,12 +143,6 @@ impl<const N: usize> Tiles<N> {
         self.colours.len().saturating_sub(1)
     }
 
-    /// The positions of elements that have any of the nodes for which `nodes` is true, ascending.
-    pub fn positions_at(&self, nodes: &[bool]) -> Vec<u32> {
-        let any = |position: &u32| self.nodes[*position as usize].iter().any(|i| nodes[*i as usize]);
-        (0..self.nodes.len() as u32).filter(any).collect()
-    }
-
     /// Calls `f(element, nodes, values)` once for every element. `elements` holds their data in the order of the sweep
     /// ([`Tiles::order`]), `values` those of all nodes; `f` sees the element's own.
     ///
@@ -169,33 +154,17 @@ impl<const N: usize> Tiles<N> {
         values: &mut [T],
         f: impl Fn(&mut E, &[u32; N], [&mut T; N]) + Sync,
     ) {
-        self.sweep_part(Part::All, elements, values, f);
-    }
-
-    /// The same for a part of the elements.
-    ///
-    /// # Panics
-    /// As [`Tiles::sweep`], or if there is no element at a position.
-    pub fn sweep_part<E: Send, T: Send>(
-        &self,
-        part: Part<'_>,
-        elements: &mut [E],
-        values: &mut [T],
-        f: impl Fn(&mut E, &[u32; N], [&mut T; N]) + Sync,
-    ) {
         assert_eq!(values.len(), self.node_count, "one value per node");
         assert_eq!(elements.len(), self.order.len(), "data of every element");
         let (values, data) = (Shared(values.as_mut_ptr()), Shared(elements.as_mut_ptr()));
-        let call = |position: u32| {
-            let nodes = &self.nodes[position as usize];
-            // SAFETY: positions belong to one tile each. Nodes are in range and differ within an element, and no
-            // two tiles of a colour share one; only tiles of one colour run at a time.
-            unsafe { f(data.at(position), nodes, nodes.map(|node| values.at(node))) };
+        let run = |tile: usize| {
+            for position in self.tiles[tile]..self.tiles[tile + 1] {
+                let nodes = &self.nodes[position as usize];
+                // SAFETY: positions belong to one tile each. Nodes are in range and differ within an element, and no
+                // two tiles of a colour share one; only tiles of one colour run at a time.
+                unsafe { f(data.at(position), nodes, nodes.map(|node| values.at(node))) };
+            }
         };
-        if let Part::At(positions) = part {
-            return positions.iter().for_each(|position| call(*position));
-        }
-        let run = |tile: usize| (self.tiles[tile]..self.tiles[tile + 1]).for_each(call);
         for colour in self.colours.windows(2) {
             let tiles = colour[0] as usize..colour[1] as usize;
             let members = self.tiles[tiles.end] - self.tiles[tiles.start];
@@ -243,30 +212,6 @@ mod tests {
             [a as u32, ((a + 1 + d.below(30)) % nodes) as u32]
         };
         (0..count).map(pair).collect()
-    }
-
-    #[test]
-    fn a_sweep_over_a_part_changes_what_belongs_to_it_in_the_order_given() {
-        let elements = pairs(100, 300);
-        let tiles = Tiles::new(100, &elements, 16).unwrap();
-        let wanted: Vec<bool> = (0..100).map(|i| i % 9 == 0).collect();
-        let positions = tiles.positions_at(&wanted);
-        let has_wanted = |k: usize| tiles.nodes(k).iter().any(|i| wanted[*i as usize]);
-        assert!(positions.iter().map(|k| *k as usize).eq((0..300).filter(|k| has_wanted(*k))));
-        let follow = |seen: &mut u64, _: &[u32; 2], [a, b]: [&mut u64; 2]| {
-            (*a, *b) = (a.wrapping_mul(31) ^ *b, b.wrapping_mul(17) + 1);
-            *seen += 1;
-        };
-        let (mut seen, mut values) = (vec![0; 300], (0..100).collect::<Vec<u64>>());
-        tiles.sweep_part(Part::At(&positions), &mut seen, &mut values, follow);
-        let mut expected: Vec<u64> = (0..100).collect();
-        for k in &positions {
-            let [a, b] = tiles.nodes(*k as usize).map(|i| i as usize);
-            let (x, y) = (expected[a], expected[b]);
-            (expected[a], expected[b]) = (x.wrapping_mul(31) ^ y, y.wrapping_mul(17) + 1);
-        }
-        assert_eq!(values, expected);
-        assert!((0..300).all(|k| seen[k] == u64::from(has_wanted(k))));
     }
 
     #[test]

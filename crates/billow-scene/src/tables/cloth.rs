@@ -142,7 +142,7 @@ table! {
         /// How internal forces are integrated.
         integrator: Scheme = Scheme::Coupled;
         /// Least number of small steps of the coupled integrator in each collision step; where springs are beyond their strain
-        /// limits there are up to twice as many. More stretch less and hold deeper piles.
+        /// limits there are up to eight times as many. More stretch less and hold deeper piles.
         small_steps: u32 = 8 => range(1.0, 1e4);
         /// How often the coupled integrator repeats a step to take account of collisions it did not foresee.
         attempts: u32 = 1 => range(1.0, 100.0);

@@ -56,22 +56,20 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    /// Makes sure that all pairs are listed that come within reach on the expected trajectories. Returns how many were
-    /// looked up.
-    pub(crate) fn expect(&mut self, search: &mut Search, fit: Fit<'_>) -> u64 {
+    /// Makes sure that all pairs are listed that come within reach on the expected trajectories.
+    pub(crate) fn expect(&mut self, search: &mut Search, fit: Fit<'_>) {
         let (surface, nodes) = (fit.surface, fit.path.x0.len());
         let known = self.ways.len() == nodes && *surface.exempt_pairs() == self.exempt;
         let strayed = if known { self.strayed(fit) } else { Vec::new() };
-        let looked = if !known || strayed.len() > nodes / MANY {
+        if !known || strayed.len() > nodes / MANY {
             self.exempt.clone_from(surface.exempt_pairs());
-            self.look_up_all(search, fit)
+            self.look_up_all(search, fit);
         } else {
             self.travel(search, fit);
-            self.look_up_some(search, fit, &strayed)
-        };
+            self.look_up_some(search, fit, &strayed);
+        }
         self.before.clear();
         self.before.extend_from_slice(fit.path.x0);
-        looked
     }
 
     /// The nodes whose trajectories do not keep to their ways.
@@ -146,7 +144,7 @@ impl Near {
         Way { around: way.around + margin, ..way }.halted()
     }
 
-    fn look_up_all(&mut self, search: &mut Search, fit: Fit<'_>) -> u64 {
+    fn look_up_all(&mut self, search: &mut Search, fit: Fit<'_>) {
         let mut ways: Vec<Way> = par::map(fit.path.x0.len(), |i| self.way(fit, i));
         // Margins are of no use if the next step looks everything up again.
         let fast = |range: Range<usize>| range.filter(|i| ways[*i].around <= fit.around(*i)).count();
@@ -160,12 +158,11 @@ impl Near {
         let look = |list: &mut Vec<Name>, candidate: Candidate| list.push(candidate.name);
         let names = sorted(&search.all(fit.surface, look));
         self.cut(&names);
-        names.len() as u64
     }
 
-    fn look_up_some(&mut self, search: &mut Search, fit: Fit<'_>, strayed: &[u32]) -> u64 {
+    fn look_up_some(&mut self, search: &mut Search, fit: Fit<'_>, strayed: &[u32]) {
         if strayed.is_empty() {
-            return 0;
+            return;
         }
         let mut off = vec![false; self.ways.len()];
         for i in strayed.iter().map(|i| *i as usize) {
@@ -195,7 +192,6 @@ impl Near {
             let all: Vec<Name> = self.parts.iter().flat_map(|part| part.names()).copied().collect();
             self.cut(&all);
         }
-        names.len() as u64
     }
 
     /// Takes a new list.

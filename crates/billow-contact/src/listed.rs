@@ -26,8 +26,13 @@ pub(crate) struct Part {
 struct Known {
     /// Its elements do not touch before their triangles have travelled so far together [m].
     apart: f32,
-    /// Nor are they a contact before they have travelled so far [m].
+    /// Nor are they a contact before they have travelled so far; less than zero if they were one the last time [m].
     idle: f32,
+}
+
+impl Known {
+    /// Stands for the way of a contact.
+    const TOUCHES: f32 = -1.0;
 }
 
 /// A pair that may be a contact, and what is known of it, see [`Tested`]; infinite if nothing is.
@@ -35,6 +40,18 @@ pub(crate) struct Hint {
     pub(crate) pair: Pair,
     pub(crate) end: f32,
     pub(crate) lack: f32,
+}
+
+/// What was found out about a pair.
+pub(crate) struct Looked {
+    /// How far apart it is at the start of the step, zero if that is not known [m].
+    pub(crate) distance: f64,
+    /// Whether it is a contact.
+    pub(crate) touches: bool,
+}
+
+impl Looked {
+    pub(crate) const NOTHING: Self = Self { distance: 0.0, touches: false };
 }
 
 /// Trajectories, as the list looks at them.
@@ -125,9 +142,14 @@ impl Part {
 
     /// Replaces the names that are `gone` by others, given in order.
     pub(crate) fn replace(&mut self, added: &[Name], gone: impl Fn(Name) -> bool) {
-        let (names, known) = (std::mem::take(&mut self.names), std::mem::take(&mut self.known));
-        self.names.reserve(names.len() + added.len());
-        self.known.reserve(names.len() + added.len());
+        // What is before all changes stays.
+        let before =
+            added.first().map_or(self.names.len(), |new| self.names.partition_point(|name| name < new));
+        let kept = self.names[..before].iter().position(|name| gone(*name)).unwrap_or(before);
+        if kept == self.names.len() && added.is_empty() {
+            return;
+        }
+        let (names, known) = (self.names.split_off(kept), self.known.split_off(kept));
         let mut added = added.iter().copied().peekable();
         for (name, known) in names.into_iter().zip(known).filter(|(name, _)| !gone(*name)) {
             while let Some(new) = added.next_if(|new| *new < name) {
@@ -148,35 +170,24 @@ impl Part {
         &mut self,
         search: &Search,
         (fit, trail, travelled): (Fit<'_>, &Trail, &[f32]),
-        mut look: impl FnMut(Hint) -> f64,
+        mut look: impl FnMut(Hint) -> Looked,
     ) {
-        let Self { names, known, .. } = self;
-        let mut judge = |known: &mut [Known], k: usize, pair: Pair, seen: Seen| {
+        let mut open = self.open(search, trail, |known| known.idle);
+        // What was a contact most likely is one again: nothing is gained by tests that hold edges apart.
+        see(&mut open, &trail.corners, |open| self.known[open.at as usize].idle >= 0.0);
+        for Open { at, pair, seen } in open {
             let Seen { apart, end, idle, lack } = seen;
             let reach = fit.reach * pair.gap(fit.surface);
-            let distance = if apart { 0.0 } else { look(Hint { pair, end, lack }) };
-            let distance = distance.max(reach - f64::from(lack));
+            let looked = if apart { Looked::NOTHING } else { look(Hint { pair, end, lack }) };
+            let distance = looked.distance.max(reach - f64::from(lack));
             let idle = f64::from(idle).max(distance - reach);
-            let [a, b] = names[k].facets();
+            let [a, b] = self.names[at as usize].facets();
             let now = f64::from(travelled[a as usize]) + f64::from(travelled[b as usize]);
-            known[k].apart = known[k].apart.max(rounded_down(now + distance));
-            known[k].idle = known[k].idle.max(rounded_down(now + idle));
-        };
-        let mut edges = Edges::default();
-        for (k, name) in names.iter().enumerate() {
-            if known[k].idle > trail.ahead(*name) {
-                continue;
-            }
-            let pair = search.pair(*name);
-            match pair.kind {
-                Kind::VertexFace => judge(known, k, pair, Seen::NOTHING),
-                Kind::EdgeEdge => edges.push(pair, k),
-            }
-            if edges.count == FOUR {
-                edges.see(&trail.corners, |k, pair, seen| judge(known, k, pair, seen));
-            }
+            let known = &mut self.known[at as usize];
+            known.apart = known.apart.max(rounded_down(now + distance));
+            known.idle =
+                if looked.touches { Known::TOUCHES } else { known.idle.max(rounded_down(now + idle)) };
         }
-        edges.see(&trail.corners, |k, pair, seen| judge(known, k, pair, seen));
     }
 
     /// See [`crate::near::Near::trajectories`].
@@ -187,32 +198,37 @@ impl Part {
         wanted: &impl Fn(&Pair) -> bool,
         mut look: impl FnMut(Pair),
     ) {
-        let (mut edges, widest) = (Edges::default(), fit.widest());
-        let mut judge = |_, pair: Pair, seen: Seen| {
-            if !seen.apart {
-                look(pair);
-            }
-        };
-        for (k, name) in self.names.iter().enumerate() {
-            let (apart, ahead) = (f64::from(self.known[k].apart), f64::from(trail.ahead(*name)));
-            // All but a few are known to stay apart, whatever their reach.
-            if apart > ahead + widest {
-                continue;
-            }
-            let pair = search.pair(*name);
-            if apart > ahead + fit.reach * pair.gap(fit.surface) || !wanted(&pair) {
-                continue;
-            }
-            match pair.kind {
-                Kind::VertexFace => judge(k, pair, Seen::NOTHING),
-                Kind::EdgeEdge => edges.push(pair, k),
-            }
-            if edges.count == FOUR {
-                edges.see(&trail.corners, &mut judge);
-            }
-        }
-        edges.see(&trail.corners, judge);
+        // All but a few are known to stay apart, whatever their reach.
+        let widest = rounded_up(fit.widest());
+        let mut open = self.open(search, trail, |known| known.apart - widest);
+        open.retain(|open| wanted(&open.pair));
+        see(&mut open, &trail.corners, |_| true);
+        open.iter().filter(|open| !open.seen.apart).for_each(|open| look(open.pair));
     }
+
+    /// The pairs that may travel farther than what is known of them lasts, points and faces first.
+    fn open(&self, search: &Search, trail: &Trail, room: impl Fn(&Known) -> f32) -> Vec<Open> {
+        // There are no branches, since nobody could foretell them.
+        let (mut places, mut count) = (vec![0; self.names.len()], 0);
+        for (at, (name, known)) in self.names.iter().zip(&self.known).enumerate() {
+            places[count] = at as u32;
+            // Not-a-number is far.
+            let near = trail.ahead(*name) < room(known);
+            count += usize::from(!near);
+        }
+        let open =
+            |at: &u32| Open { at: *at, pair: search.pair(self.names[*at as usize]), seen: Seen::NOTHING };
+        places[..count].iter().map(open).collect()
+    }
+}
+
+/// A pair that must be looked at.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Where it is in the part.
+    at: u32,
+    pair: Pair,
+    seen: Seen,
 }
 
 /// What [`Tested`] says of one pair.
@@ -228,37 +244,16 @@ impl Seen {
     const NOTHING: Self = Self { apart: false, end: f32::INFINITY, idle: 0.0, lack: f32::INFINITY };
 }
 
-/// Pairs of edges that wait to be tested together.
-struct Edges {
-    pairs: [Pair; FOUR],
-    /// Where they are in the part.
-    at: [usize; FOUR],
-    count: usize,
-}
-
-impl Default for Edges {
-    fn default() -> Self {
-        Self { pairs: [Pair::NOBODY; FOUR], at: [0; FOUR], count: 0 }
-    }
-}
-
-impl Edges {
-    #[inline(always)]
-    fn push(&mut self, pair: Pair, at: usize) {
-        (self.pairs[self.count], self.at[self.count]) = (pair, at);
-        self.count += 1;
-    }
-
-    /// Tells what is seen of each; none are left.
-    #[inline(always)]
-    fn see(&mut self, corners: &[Corner], mut tell: impl FnMut(usize, Pair, Seen)) {
-        if self.count == 0 {
-            return;
-        }
-        let Tested { apart, end, idle, lack } = crossed::test(corners, &self.pairs);
-        for k in 0..std::mem::take(&mut self.count) {
-            let apart = apart >> k & 1 == 1;
-            tell(self.at[k], self.pairs[k], Seen { apart, end: end[k], idle: idle[k], lack: lack[k] });
+/// Tests those pairs of edges, which come last, that are worth it.
+fn see(open: &mut [Open], corners: &[Corner], worth: impl Fn(&Open) -> bool) {
+    let edges = open.partition_point(|open| open.pair.kind == Kind::VertexFace);
+    let places: Vec<usize> = (edges..open.len()).filter(|k| worth(&open[*k])).collect();
+    for four in places.chunks(FOUR) {
+        let pair = |k: usize| open[*four.get(k).unwrap_or(&four[0])].pair;
+        let Tested { apart, end, idle, lack } = crossed::test(corners, &[pair(0), pair(1), pair(2), pair(3)]);
+        for (k, place) in four.iter().enumerate() {
+            open[*place].seen =
+                Seen { apart: apart >> k & 1 == 1, end: end[k], idle: idle[k], lack: lack[k] };
         }
     }
 }

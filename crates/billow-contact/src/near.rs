@@ -12,7 +12,7 @@
 
 use crate::corner::Corner;
 use crate::crossed::Candidate;
-use crate::listed::{Hint, Part, Trail, common, rounded_up};
+use crate::listed::{Hint, Looked, Part, Trail, common, rounded_up};
 use crate::name::Name;
 use crate::pair::Pair;
 use crate::search::Search;
@@ -28,13 +28,13 @@ const PART: usize = 2048;
 const MANY: usize = 6;
 
 /// Steps that a margin is meant to last if a node goes on as it did.
-const STEPS: f64 = 6.0;
+const STEPS: f64 = 10.0;
 
 /// Margin of a node at rest, in thicknesses [-].
-const LEAST: f64 = 0.1;
+const LEAST: f64 = 0.15;
 
 /// Largest margin, in thicknesses [-].
-const MOST: f64 = 0.6;
+const MOST: f64 = 1.0;
 
 /// The list.
 #[derive(Clone, Debug, Default)]
@@ -203,23 +203,25 @@ impl Near {
         }
     }
 
-    /// Shows all listed pairs that may be contacts on their trajectories, in parts, in order. Who looks says how far apart
-    /// a pair is at the start, zero if that is not known.
+    /// Shows all listed pairs that may be contacts on their trajectories, in parts, in order.
     pub(crate) fn contacts<T: Default + Send>(
         &mut self,
         search: &Search,
         fit: Fit<'_>,
-        look: impl Fn(&mut T, Hint) -> f64 + Sync,
-    ) -> Vec<T> {
+        found: &mut Vec<T>,
+        look: impl Fn(&mut T, Hint) -> Looked + Sync,
+    ) {
         if self.parts.iter().all(|part| part.names().is_empty()) {
-            return Vec::new();
+            return;
         }
         self.trail.follow(search, fit);
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
-        each(&mut self.parts, |part, found| {
-            part.contacts(search, (fit, trail, travelled), |hint| look(found, hint));
-        })
+        found.resize_with(self.parts.len().max(found.len()), T::default);
+        let count = self.parts.len();
+        par::zip_chunks_mut(&mut self.parts, &mut found[..count], 1, |_, part, found| {
+            part[0].contacts(search, (fit, trail, travelled), |hint| look(&mut found[0], hint));
+        });
     }
 
     /// Shows all listed pairs without strayed nodes that may come within reach on the trajectories taken last, in parts, in
@@ -265,7 +267,7 @@ mod tests {
     use crate::collision::{self, Which};
     use crate::pair::Path;
     use crate::search::tests::{scene, within_reach};
-    use crate::touch;
+    use crate::touch::{self, Touches};
     use billow_num::rng::Stream;
 
     /// Ends of trajectories: all nodes sink together and stir a little, every seventh step some leave.
@@ -285,12 +287,12 @@ mod tests {
             for step in 0..24 {
                 let x1 = ends(&x, step);
                 let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x1 });
-                let mut touches = [Vec::new(), Vec::new()];
+                let mut touches = [Touches::default(), Touches::default()];
                 let (mut new, mut other) = (Near::default(), Search::new(&surface));
                 touch::find(&mut near, &mut search, (fit, &[]), &mut touches[0]);
                 touch::find(&mut new, &mut other, (fit, &[]), &mut touches[1]);
-                assert_eq!(touches[0], touches[1], "{k} {step}");
-                contacts += touches[0].len();
+                assert_eq!(touches[0].all, touches[1].all, "{k} {step}");
+                contacts += touches[0].all.len();
                 let names: Vec<Name> = near.parts.iter().flat_map(|part| part.names()).copied().collect();
                 assert!(names.is_sorted_by(|a, b| a < b));
                 let mut pairs: Vec<Pair> = names.iter().map(|name| search.pair(*name)).collect();

@@ -35,7 +35,14 @@ impl Path<'_> {
     #[inline(always)]
     pub(crate) fn of(&self, pair: &Pair) -> ([Vec3; 4], [Vec3; 4]) {
         let [a, b, c, d] = pair.nodes.map(|i| i as usize);
-        ([self.x0[a], self.x0[b], self.x0[c], self.x0[d]], [self.x1[a], self.x1[b], self.x1[c], self.x1[d]])
+        (self.start(pair), [self.x1[a], self.x1[b], self.x1[c], self.x1[d]])
+    }
+
+    /// Where a pair's nodes start.
+    #[inline(always)]
+    pub(crate) fn start(&self, pair: &Pair) -> [Vec3; 4] {
+        let [a, b, c, d] = pair.nodes.map(|i| i as usize);
+        [self.x0[a], self.x0[b], self.x0[c], self.x0[d]]
     }
 }
 

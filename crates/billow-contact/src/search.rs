@@ -15,7 +15,7 @@ use crate::show::{Queue, Show};
 use crate::slabs::Slabs;
 use crate::way::Way;
 use billow_geom::Aabb;
-use billow_geom::bvh::{Bvh, Marks, PairTasks};
+use billow_geom::bvh::{Bvh, Marks, PairTasks, Task};
 use billow_num::{Vec3, par};
 
 /// Facets that are fitted on one thread.
@@ -151,12 +151,10 @@ impl Search {
     ) -> Vec<T> {
         self.tree.split_self(&mut self.tasks);
         let Self { tree, tasks, .. } = &*self;
-        par::map(tasks.tasks().len(), |k| {
-            let mut part = T::default();
-            let mut show = Show::new(self, (surface, &self.corners), |candidate| look(&mut part, candidate));
-            tree.run_self(tasks, tasks.tasks()[k], |a, b| show.pair([a, b]));
+        each(tasks.tasks(), |task, part| {
+            let mut show = Show::new(self, (surface, &self.corners), |candidate| look(part, candidate));
+            tree.run_self(tasks, task, |a, b| show.pair([a, b]));
             show.finish();
-            part
         })
     }
 
@@ -173,12 +171,10 @@ impl Search {
         self.tree.split_marked(&self.marks, &mut self.tasks);
         let Self { tree, tasks, marks, .. } = &*self;
         let corners = corners.unwrap_or(&self.corners);
-        par::map(tasks.tasks().len(), |k| {
-            let mut part = T::default();
-            let mut show = Show::new(self, (surface, corners), |candidate| look(&mut part, candidate));
-            tree.run_marked(marks, tasks, tasks.tasks()[k], |a, b| show.pair([a, b]));
+        each(tasks.tasks(), |task, part| {
+            let mut show = Show::new(self, (surface, corners), |candidate| look(part, candidate));
+            tree.run_marked(marks, tasks, task, |a, b| show.pair([a, b]));
             show.finish();
-            part
         })
     }
 
@@ -273,6 +269,14 @@ impl Search {
         list.dedup();
         list
     }
+}
+
+/// What each task finds. Some have much more to do than others, so each may go to another thread.
+fn each<T: Default + Send>(tasks: &[Task], f: impl Fn(Task, &mut T) + Sync) -> Vec<T> {
+    let mut found = Vec::new();
+    found.resize_with(tasks.len(), T::default);
+    par::chunks_mut(&mut found, 1, |k, part| f(tasks[k], &mut part[0]));
+    found
 }
 
 /// The box of where nodes start; those that are nowhere do not count.

@@ -107,9 +107,15 @@ impl Surface {
         &self.bodies
     }
 
+    /// Properties of a vertex's body.
+    fn properties(&self, vertex: u32) -> &BodyProperties {
+        // There is nothing to look up if there is only one.
+        if let [only] = &self.bodies[..] { only } else { &self.bodies[self.body_of(vertex) as usize] }
+    }
+
     /// Thickness at a vertex [m].
     pub fn thickness(&self, vertex: u32) -> f64 {
-        self.bodies[self.body_of(vertex) as usize].thickness
+        self.properties(vertex).thickness
     }
 
     /// Leaves the given pairs of triangles alone from now on, instead of those named before: they may cross. All their
@@ -156,8 +162,12 @@ impl Surface {
 
     /// Coulomb coefficient between two bodies, given one vertex of each [-].
     pub fn friction(&self, a: u32, b: u32) -> f64 {
-        let mu = |v: u32| self.bodies[self.body_of(v) as usize].friction;
-        if self.body_of(a) == self.body_of(b) { mu(a) } else { (mu(a) * mu(b)).sqrt() }
+        let mu = |v: u32| self.properties(v).friction;
+        if self.bodies.len() == 1 || self.body_of(a) == self.body_of(b) {
+            mu(a)
+        } else {
+            (mu(a) * mu(b)).sqrt()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! What rests on something keeps exactly the thickness, give or take rounding, and its velocity says nothing of the forces
 //! that press it: pairs a little farther apart are contacts too. They let each other come as near as the thickness.
 
-use crate::listed::Hint;
+use crate::listed::{Hint, Looked};
 use crate::near::Near;
 use crate::pair::{Kind, Pair, Path};
 use crate::search::Search;
@@ -36,8 +36,15 @@ impl Touch {
     };
 }
 
+/// All contacts, and what each part of the list shows of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Touches {
+    pub(crate) all: Vec<Touch>,
+    parts: Vec<Found>,
+}
+
 /// What one part of the list showed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Found {
     touches: Vec<Touch>,
     candidates: u64,
@@ -50,19 +57,25 @@ pub(crate) fn find(
     near: &mut Near,
     search: &mut Search,
     (fit, room): (Fit<'_>, &[f64]),
-    touches: &mut Vec<Touch>,
+    touches: &mut Touches,
 ) -> u64 {
     near.expect(search, fit);
-    let found = near.contacts(search, fit, |part: &mut Found, hint| part.look(fit, room, &hint));
-    let parts: Vec<&[Touch]> = found.iter().map(|part| &part.touches[..]).collect();
-    par::concat(&parts, Touch::NONE, touches);
-    found.iter().map(|part| part.candidates).sum()
+    let Touches { all, parts } = touches;
+    parts.iter_mut().for_each(Found::clear);
+    near.contacts(search, fit, parts, |part: &mut Found, hint| part.look(fit, room, &hint));
+    let found: Vec<&[Touch]> = parts.iter().map(|part| &part.touches[..]).collect();
+    par::concat(&found, Touch::NONE, all);
+    parts.iter().map(|part| part.candidates).sum()
 }
 
 impl Found {
-    /// Returns the distance of the pair at the start of the step, zero if it is not known.
+    fn clear(&mut self) {
+        self.touches.clear();
+        self.candidates = 0;
+    }
+
     #[inline(always)]
-    fn look(&mut self, Fit { surface, path, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> f64 {
+    fn look(&mut self, Fit { surface, path, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> Looked {
         let Hint { pair, end, lack } = hint;
         self.candidates += 1;
         let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
@@ -72,30 +85,31 @@ impl Found {
         let covered = f64::from(*end) < MET * gap;
         let clear = MET * full - f64::from(*lack) > MET * gap;
         if covered || clear {
-            return 0.0;
+            return Looked::NOTHING;
         }
-        let (x0, x1) = path.of(pair);
+        let x0 = path.start(pair);
         let (contact, distance) = pair.nearest(&x0);
-        self.touches.extend(touch(surface, path, (pair, contact, distance), [x0, x1], gap));
-        distance
+        let touch = touch(surface, path, (pair, contact, distance), &x0, gap);
+        self.touches.extend(touch);
+        Looked { distance, touches: touch.is_some() }
     }
 }
 
-/// The contact of two elements with nodes at `x0`, where they are nearest as given, that move to `x1`, if they are about
-/// as near as `gap` or will be.
+/// The contact of two elements with nodes at `x0`, where they are nearest as given, if they are about as near as `gap` or
+/// will be.
 #[inline(always)]
 fn touch(
     surface: &Surface,
     path: Path<'_>,
     (pair, contact, distance): (&Pair, Contact, f64),
-    [x0, x1]: [[Vec3; 4]; 2],
+    x0: &[Vec3; 4],
     gap: f64,
 ) -> Option<Touch> {
     if distance < MET * gap {
         let known =
             contact.normal != Vec3::ZERO && !covered(surface, pair.kind, &contact, |i| path.x0[i as usize]);
         known.then(|| Touch { contact, gap, friction: pair.friction(surface) })
-    } else if distance <= pair.approach(contact.normal, &x0, &x1) + gap {
+    } else if distance <= pair.approach(contact.normal, x0, &path.of(pair).1) + gap {
         coming(surface, path, pair, (contact, distance), gap)
     } else {
         None
@@ -181,10 +195,10 @@ mod tests {
         let mut search = Search::new(&surface);
         let mut near = Near::default();
         let mut touching = |room: &[f64]| {
-            let mut touches = Vec::new();
+            let mut touches = Touches::default();
             let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x });
             find(&mut near, &mut search, (fit, room), &mut touches);
-            touches.len()
+            touches.all.len()
         };
         let all = touching(&[]);
         assert!(all >= 3, "{all}");

@@ -17,8 +17,11 @@ use rayon::prelude::*;
 /// Fewer elements than this are swept on one thread: waking another costs more.
 const PARALLEL: usize = 512;
 
-/// Tiles that one thread puts in order at a time.
+/// Tiles that one thread puts in order at a time, at least.
 const TOGETHER: usize = 256;
+
+/// Parts into which putting tiles in order is cut at most: each needs memory for all nodes.
+const PARTS: usize = 8;
 
 /// Colours that one pass of the greedy colouring can tell apart.
 const MASK_BITS: u32 = 64;
@@ -119,7 +122,8 @@ impl<const N: usize> Tiles<N> {
         self.colours.push(self.tiles.len() as u32);
         self.tiles.push(first);
         let nodes = self.node_count;
-        chunks_mut(&mut parts, TOGETHER, |_, parts| {
+        let together = TOGETHER.max(parts.len().div_ceil(PARTS));
+        chunks_mut(&mut parts, together, |_, parts| {
             let mut scratch = (vec![0; nodes], Vec::new());
             parts.iter_mut().for_each(|members| spread(elements, members, &mut scratch));
         });

@@ -16,6 +16,7 @@ use crate::near::{Known, Meeting, Placed, Scratch, touches};
 use crate::state::{Met, Place, State};
 use billow_geom::Aabb;
 use billow_num::{Pose, Vec3, par};
+use std::cell::RefCell;
 
 /// Pairs per parallel piece of work.
 const PIECE: usize = 128;
@@ -31,22 +32,33 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Replaces what is known of the pairs in `fresh`, which ascend.
-    fn keep(&mut self, fresh: Vec<([u32; 2], Known)>) {
-        if self.pairs.len() == fresh.len() && self.pairs.iter().zip(&fresh).all(|(o, n)| o.0 == n.0) {
-            self.pairs = fresh;
+    /// Makes room for all of `pairs`, which ascend.
+    fn admit(&mut self, pairs: &[[u32; 2]]) {
+        let mut known = self.pairs.iter().map(|m| m.0);
+        if pairs.iter().all(|p| known.by_ref().find(|k| k >= p).is_some_and(|k| k == *p)) {
             return;
         }
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
-        self.pairs.reserve(old.len() + fresh.len() / 4);
-        for new in fresh {
-            while let Some(kept) = old.next_if(|o| o.0 < new.0) {
+        self.pairs.reserve(old.len() + pairs.len());
+        for pair in pairs {
+            while let Some(kept) = old.next_if(|o| o.0 < *pair) {
                 self.pairs.push(kept);
             }
-            old.next_if(|o| o.0 == new.0);
-            self.pairs.push(new);
+            self.pairs.push(old.next_if(|o| o.0 == *pair).unwrap_or((*pair, Known::default())));
         }
         self.pairs.extend(old);
+    }
+
+    /// Pieces of `pairs`, which ascend and were admitted, each with what is known of them and perhaps others.
+    fn pieces<'a>(&'a mut self, pairs: &'a [[u32; 2]]) -> Vec<Piece<'a>> {
+        let mut rest = self.pairs.as_mut_slice();
+        let mut take = |pairs: &'a [[u32; 2]]| {
+            let end = pairs.last().map_or(0, |last| rest.partition_point(|m| m.0 <= *last));
+            let (known, others) = std::mem::take(&mut rest).split_at_mut(end);
+            rest = others;
+            Piece { pairs, known, found: Vec::new() }
+        };
+        pairs.chunks(PIECE).map(&mut take).collect()
     }
 
     fn of(&self, pair: [u32; 2]) -> Known {
@@ -95,6 +107,22 @@ impl Memory {
             state.places.extend_from_slice(places);
         }
     }
+}
+
+/// Pairs that one thread looks at, what is known of them, and what it found.
+struct Piece<'a> {
+    pairs: &'a [[u32; 2]],
+    known: &'a mut [([u32; 2], Known)],
+    found: Vec<Found>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Lends the scratch of the thread.
+fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+    SCRATCH.with_borrow_mut(f)
 }
 
 /// What a search needs to know.
@@ -201,8 +229,7 @@ impl Search<'_> {
         // Many at a time, the hastiest first.
         for some in hasty.chunks(HASTY) {
             let first = par::gather(some.len(), HASTY / 8, |range, out| {
-                let mut scratch = Scratch::default();
-                out.extend(range.into_iter().find(|k| meet(some[*k].1, &mut scratch)));
+                out.extend(with_scratch(|scratch| range.into_iter().find(|k| meet(some[*k].1, scratch))));
             });
             if let Some(k) = first.first() {
                 return some[*k].0;
@@ -220,27 +247,23 @@ impl Search<'_> {
         pairs: &[[u32; 2]],
         memory: &mut Memory,
     ) -> Vec<Found> {
-        let (old, fresh) = (&memory.pairs, memory.fresh);
-        let pieces = par::gather(pairs.len(), PIECE, |range, out| {
-            let mut scratch = Scratch::default();
-            let mine = &pairs[range];
-            let (mut found, mut kept) = (Vec::with_capacity(2 * PIECE), Vec::with_capacity(mine.len()));
-            let mut at = old.partition_point(|m| m.0 < mine[0]);
-            for pair in mine {
-                at += old[at..].iter().take_while(|m| m.0 < *pair).count();
-                let known = old.get(at).filter(|m| m.0 == *pair);
-                let mut known = known.map(|m| m.1.clone()).unwrap_or_default();
-                self.contacts_of((motions, predicted, fresh), *pair, (&mut known, &mut scratch), &mut found);
-                kept.push((*pair, known));
+        let fresh = memory.fresh;
+        memory.admit(pairs);
+        let mut pieces = memory.pieces(pairs);
+        par::chunks_mut(&mut pieces, 1, |_, pieces| {
+            for piece in pieces {
+                let mut known = piece.known.iter_mut();
+                for pair in piece.pairs {
+                    let known = known.by_ref().find(|m| m.0 == *pair).expect("the pair was admitted");
+                    with_scratch(|scratch| {
+                        let at = (motions, predicted, fresh);
+                        self.contacts_of(at, *pair, (&mut known.1, scratch), &mut piece.found);
+                    });
+                }
             }
-            out.push((found, kept));
         });
-        let (mut all, mut kept) = (Vec::new(), Vec::with_capacity(pairs.len()));
-        for (found, known) in pieces {
-            all.extend(found);
-            kept.extend(known);
-        }
-        memory.keep(kept);
+        let mut all = Vec::with_capacity(pieces.iter().map(|p| p.found.len()).sum());
+        pieces.iter().for_each(|p| all.extend_from_slice(&p.found));
         all
     }
 

@@ -1,8 +1,9 @@
-//! Which bodies may meet: sorted boxes along the axis of greatest spread ([Bri03] 4.4).
+//! Which bodies may meet: boxes in the cells of a lattice that is never stored ([Bri03] 4.4).
 //!
-//! Boxes that cover the whole way of a step are sorted once and swept; pairs ascend, so that everything after them
-//! has one order. The boxes are swept somewhat enlarged: until a body leaves its own, the pairs found serve all searches
-//! of a step. Bodies that answer no impulse do not meet each other.
+//! Boxes that cover the whole way of a step are written down for every cell they touch, and sorted by cell; those in one
+//! cell are compared. Boxes of very many cells, like the ground, are compared with all. Pairs ascend, so that
+//! everything after them has one order. The boxes are somewhat enlarged: until a body leaves its own, the pairs found
+//! serve all searches of a step. Bodies that answer no impulse do not meet each other.
 
 use billow_geom::Aabb;
 use billow_num::{Vec3, par};
@@ -23,7 +24,7 @@ impl Broad {
         let holds = |b: &Aabb, fat: &Aabb| fat.min.cmple(b.min).all() && b.max.cmple(fat.max).all();
         if self.boxes.len() != boxes.len() || !boxes.iter().zip(&self.boxes).all(|(b, fat)| holds(b, fat)) {
             self.boxes = boxes.iter().map(|b| b.inflated(ROOM * b.size().min_element().max(0.0))).collect();
-            self.pairs = sweep(&self.boxes, live);
+            self.pairs = meeting(&self.boxes, live);
         }
         out.clear();
         let meet = |[a, b]: [usize; 2]| (live[a] || live[b]) && boxes[a].overlaps(&boxes[b]);
@@ -31,39 +32,66 @@ impl Broad {
     }
 }
 
+/// Side of a cell, in mean longest sides of the boxes that move.
+const CELL: f64 = 1.5;
+/// Most cells of a box that is written down cell by cell.
+const MOST: f64 = 64.0;
+
+/// A cell of the lattice and a box in it.
+type Entry = ([i32; 3], u32);
+
 /// All pairs of overlapping boxes, ascending.
-fn sweep(boxes: &[Aabb], live: &[bool]) -> Vec<[u32; 2]> {
-    let axis = widest(boxes, live);
-    let mut order: Vec<u32> = (0..boxes.len() as u32).filter(|i| !boxes[*i as usize].is_empty()).collect();
-    order
-        .sort_by(|a, b| boxes[*a as usize].min[axis].total_cmp(&boxes[*b as usize].min[axis]).then(a.cmp(b)));
-    let sorted: Vec<Aabb> = order.iter().map(|i| boxes[*i as usize]).collect();
-    let mut found = par::gather(order.len(), 64, |range, out| {
-        for k in range {
-            let (i, end) = (order[k], sorted[k].max[axis]);
-            for (j, other) in order[k + 1..].iter().zip(&sorted[k + 1..]) {
-                if other.min[axis] > end {
-                    break;
-                }
-                if sorted[k].overlaps(other) {
-                    out.push([i.min(*j), i.max(*j)]);
+fn meeting(boxes: &[Aabb], live: &[bool]) -> Vec<[u32; 2]> {
+    let per_metre = 1.0 / cell_side(boxes, live);
+    let cells = |b: &Aabb| [b.min, b.max].map(|x| (x * per_metre).floor());
+    let count = |[low, high]: [Vec3; 2]| (high - low + 1.0).to_array().iter().product::<f64>();
+    // What has no number of cells is wide too.
+    let there = |i: &u32| !boxes[*i as usize].is_empty();
+    let (narrow, wide): (Vec<u32>, Vec<u32>) = (0..boxes.len() as u32).filter(there).partition(|i| {
+        let span = cells(&boxes[*i as usize]);
+        count(span) <= MOST && span.iter().all(|x| x.abs().max_element() < f64::from(i32::MAX))
+    });
+    let mut entries: Vec<Entry> = par::gather(narrow.len(), 512, |range, out| {
+        for i in &narrow[range] {
+            let [low, high] = cells(&boxes[*i as usize]).map(|x| x.to_array().map(|c| c as i32));
+            for x in low[0]..=high[0] {
+                for y in low[1]..=high[1] {
+                    out.extend((low[2]..=high[2]).map(|z| ([x, y, z], *i)));
                 }
             }
         }
     });
-    found.sort_unstable();
+    par::sort(&mut entries);
+    let crowds: Vec<&[Entry]> = entries.chunk_by(|p, q| p.0 == q.0).filter(|c| c.len() > 1).collect();
+    let mut found = par::gather(crowds.len(), 64, |range, out| {
+        for crowd in &crowds[range] {
+            for (k, (cell, i)) in crowd.iter().enumerate() {
+                let a = &boxes[*i as usize];
+                let with = |(_, j): &&Entry| {
+                    let b = &boxes[*j as usize];
+                    // Of the cells that both are in the first counts.
+                    a.overlaps(b)
+                        && (a.min.max(b.min) * per_metre).floor().to_array().map(|c| c as i32) == *cell
+                };
+                out.extend(crowd[k + 1..].iter().filter(with).map(|(_, j)| [*i, *j]));
+            }
+        }
+    });
+    for (k, i) in wide.iter().enumerate() {
+        let meets = |j: &&u32| boxes[*i as usize].overlaps(&boxes[**j as usize]);
+        let others = narrow.iter().chain(&wide[k + 1..]);
+        found.extend(others.filter(meets).map(|j| [*i.min(j), *i.max(j)]));
+    }
+    par::sort(&mut found);
     found
 }
 
-/// The axis along which the centres of live boxes spread most.
-fn widest(boxes: &[Aabb], live: &[bool]) -> usize {
-    let (mut sum, mut squares, mut n) = (Vec3::ZERO, Vec3::ZERO, 0.0);
-    for (b, _) in boxes.iter().zip(live).filter(|(b, live)| **live && !b.is_empty()) {
-        let c = b.centre();
-        (sum, squares, n) = (sum + c, squares + c * c, n + 1.0);
-    }
-    let spread = squares - sum * sum / f64::max(n, 1.0);
-    (0..3).fold(0, |best, k| if spread[k] > spread[best] { k } else { best })
+/// Side of a cell that suits the boxes that move [m].
+fn cell_side(boxes: &[Aabb], live: &[bool]) -> f64 {
+    let moving = boxes.iter().zip(live).filter(|(b, live)| **live && !b.is_empty());
+    let (sum, n) = moving.fold((0.0, 0.0), |(s, n), (b, _)| (s + b.size().max_element(), n + 1.0));
+    let side = CELL * sum / f64::max(n, 1.0);
+    if side > 0.0 && side.is_finite() { side } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -72,7 +100,7 @@ mod tests {
     use billow_num::rng::Stream;
 
     #[test]
-    fn the_sweep_finds_what_testing_all_pairs_finds_while_boxes_move() {
+    fn the_lattice_finds_what_testing_all_pairs_finds_while_boxes_move() {
         let live: Vec<bool> = (0..400).map(|i| i % 3 != 0).collect();
         let mut broad = Broad::default();
         for time in 0..6 {
@@ -80,7 +108,9 @@ mod tests {
                 let mut d = Stream::new(4, 0).at(i);
                 let c = Vec3::new(d.range(0.0, 9.0), d.range(0.0, 3.0), d.range(0.0, 3.0));
                 let c = c + 0.01 * f64::from(time * time) * d.unit_vector();
-                Aabb { min: c, max: c }.inflated(d.range(0.0, 0.8))
+                // Some are wide, and one has no size.
+                let wide = if i % 50 == 7 { 5.0 } else { 0.8 };
+                Aabb { min: c, max: c }.inflated(if i == 3 { 0.0 } else { d.range(0.0, wide) })
             };
             let boxes: Vec<Aabb> = (0..400).map(make).collect();
             let mut found = Vec::new();

@@ -5,6 +5,8 @@
 
 use crate::facets::Facet;
 use crate::pair::{Kind, Pair};
+use billow_num::par;
+use std::ops::Range;
 
 /// The name of a pair: its kind, a point or an edge, and a face or another edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +39,12 @@ impl Name {
         [(self.0 >> (32 + SIDE)) as u32 & (u32::MAX >> (SIDE + 1)), self.0 as u32 >> (SIDE * edges)]
     }
 
+    /// Its place among all kinds and first triangles, given the number of triangles; names ascend with it.
+    #[inline(always)]
+    pub(crate) fn shelf(self, facets: usize) -> usize {
+        (self.0 >> 63) as usize * facets + self.facets()[0] as usize
+    }
+
     /// The pair, given all triangles by place.
     #[inline(always)]
     pub(crate) fn pair(self, facets: &[Facet]) -> Pair {
@@ -59,6 +67,82 @@ impl Name {
             let (e, f) = (side(first), side(second));
             let ([a, b], [c, d]) = if e < f { (e, f) } else { (f, e) };
             Pair { kind: Kind::EdgeEdge, nodes: [a, b, c, d] }
+        }
+    }
+}
+
+/// All names that were found, ascending, given the number of triangles.
+pub(crate) fn sorted(found: &[Vec<Name>], facets: usize) -> Vec<Name> {
+    let count = found.iter().map(Vec::len).sum();
+    if count < facets {
+        let (parts, mut names): (Vec<&[Name]>, _) =
+            (found.iter().map(|part| &part[..]).collect(), Vec::new());
+        par::concat(&parts, Name::FIRST, &mut names);
+        par::sort(&mut names);
+        return names;
+    }
+
+    // Each goes to its shelf, then each shelf is sorted.
+    let all = || found.iter().flatten();
+    let mut ends = vec![0; 2 * facets];
+    all().for_each(|name| ends[name.shelf(facets)] += 1);
+    let mut sum = 0;
+    ends.iter_mut().for_each(|end| sum += std::mem::replace(end, sum));
+    let mut names = vec![Name::FIRST; count];
+    for name in all() {
+        let end = &mut ends[name.shelf(facets)];
+        names[*end] = *name;
+        *end += 1;
+    }
+    let (mut rest, mut first, mut pieces) = (&mut names[..], 0, Vec::new());
+    for shelves in shelves(ends.len()) {
+        let end = ends[shelves.end - 1];
+        let (piece, others) = rest.split_at_mut(end - first);
+        (rest, first) = (others, end);
+        pieces.push((piece, shelves));
+    }
+    par::chunks_mut(&mut pieces, 1, |_, piece| {
+        let (names, shelves) = &mut piece[0];
+        let mut start = 0;
+        let before = ends[shelves.end - 1] - names.len();
+        for end in &ends[shelves.clone()] {
+            names[start..end - before].sort_unstable();
+            start = end - before;
+        }
+    });
+    names
+}
+
+/// Shelves that one thread sorts at a time.
+fn shelves(count: usize) -> impl Iterator<Item = Range<usize>> {
+    const TOGETHER: usize = 1024;
+    (0..count).step_by(TOGETHER).map(move |first| first..count.min(first + TOGETHER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_num::rng::Stream;
+
+    #[test]
+    fn few_and_many_names_ascend() {
+        const FACETS: u64 = 3000;
+        for count in [0, 1, 2999, 3000, 40_000] {
+            let name = |k: u64| {
+                let mut draws = Stream::new(7, 0).at(k);
+                let mut facet = || draws.below(FACETS) as u32;
+                let (a, b, side) = (facet(), facet(), facet() as usize);
+                if k.is_multiple_of(3) {
+                    Name::vertex_face((a, side % 3), b)
+                } else {
+                    Name::edge_edge((a, side % 3), (b, side / 3 % 3))
+                }
+            };
+            let names: Vec<Name> = (0..count).map(name).collect();
+            let mut truth = names.clone();
+            truth.sort_unstable();
+            let parts: Vec<Vec<Name>> = names.chunks(700).map(<[Name]>::to_vec).collect();
+            assert_eq!(sorted(&parts, FACETS as usize), truth, "{count}");
         }
     }
 }

@@ -13,7 +13,7 @@
 use crate::corner::Corner;
 use crate::crossed::Candidate;
 use crate::listed::{Hint, Looked, Part, Trail, common, rounded_up};
-use crate::name::Name;
+use crate::name::{Name, sorted};
 use crate::pair::Pair;
 use crate::search::Search;
 use crate::surface::Exempt;
@@ -156,7 +156,7 @@ impl Near {
         self.travelled.resize(search.facets().len(), 0.0);
         search.fit(fit.surface, |i| self.ways[i]);
         let look = |list: &mut Vec<Name>, candidate: Candidate| list.push(candidate.name);
-        let names = sorted(&search.all(fit.surface, look));
+        let names = sorted(&search.all(fit.surface, look), search.facets().len());
         self.cut(&names);
     }
 
@@ -175,7 +175,7 @@ impl Near {
                 list.push(name);
             }
         };
-        let names = sorted(&search.around(fit.surface, (strayed, None), look));
+        let names = sorted(&search.around(fit.surface, (strayed, None), look), search.facets().len());
 
         // Each part takes those new names that are not before its first.
         let part_of = |k: usize| names.partition_point(|name| *name < self.parts[k].first());
@@ -208,20 +208,17 @@ impl Near {
         &mut self,
         search: &Search,
         fit: Fit<'_>,
-        found: &mut Vec<T>,
         look: impl Fn(&mut T, Hint) -> Looked + Sync,
-    ) {
+    ) -> Vec<T> {
         if self.parts.iter().all(|part| part.names().is_empty()) {
-            return;
+            return Vec::new();
         }
         self.trail.follow(search, fit);
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
-        found.resize_with(self.parts.len().max(found.len()), T::default);
-        let count = self.parts.len();
-        par::zip_chunks_mut(&mut self.parts, &mut found[..count], 1, |_, part, found| {
-            part[0].contacts(search, (fit, trail, travelled), |hint| look(&mut found[0], hint));
-        });
+        each(&mut self.parts, |part, found| {
+            part.contacts(search, (fit, trail, travelled), |hint| look(found, hint));
+        })
     }
 
     /// Shows all listed pairs without strayed nodes that may come within reach on the trajectories taken last, in parts, in
@@ -244,14 +241,6 @@ impl Near {
     }
 }
 
-/// The names that were found, ascending.
-fn sorted(found: &[Vec<Name>]) -> Vec<Name> {
-    let (parts, mut names): (Vec<&[Name]>, _) = (found.iter().map(|part| &part[..]).collect(), Vec::new());
-    par::concat(&parts, Name::FIRST, &mut names);
-    par::sort(&mut names);
-    names
-}
-
 /// What is found in each part.
 fn each<T: Default + Send>(parts: &mut [Part], f: impl Fn(&mut Part, &mut T) + Sync) -> Vec<T> {
     let mut found = Vec::new();
@@ -267,7 +256,7 @@ mod tests {
     use crate::collision::{self, Which};
     use crate::pair::Path;
     use crate::search::tests::{scene, within_reach};
-    use crate::touch::{self, Touches};
+    use crate::touch;
     use billow_num::rng::Stream;
 
     /// Ends of trajectories: all nodes sink together and stir a little, every seventh step some leave.
@@ -287,12 +276,12 @@ mod tests {
             for step in 0..24 {
                 let x1 = ends(&x, step);
                 let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x1 });
-                let mut touches = [Touches::default(), Touches::default()];
+                let mut touches = [Vec::new(), Vec::new()];
                 let (mut new, mut other) = (Near::default(), Search::new(&surface));
                 touch::find(&mut near, &mut search, (fit, &[]), &mut touches[0]);
                 touch::find(&mut new, &mut other, (fit, &[]), &mut touches[1]);
-                assert_eq!(touches[0].all, touches[1].all, "{k} {step}");
-                contacts += touches[0].all.len();
+                assert_eq!(touches[0], touches[1], "{k} {step}");
+                contacts += touches[0].len();
                 let names: Vec<Name> = near.parts.iter().flat_map(|part| part.names()).copied().collect();
                 assert!(names.is_sorted_by(|a, b| a < b));
                 let mut pairs: Vec<Pair> = names.iter().map(|name| search.pair(*name)).collect();

@@ -10,7 +10,7 @@ use crate::pair::Path;
 use crate::push::Push;
 use crate::repulsion::Repulsions;
 use crate::search::Search;
-use crate::touch::{self, MET, Touch, Touches};
+use crate::touch::{self, MET, Touch};
 use crate::way::Fit;
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Contact, Report, Surface, Unresolved, slide};
@@ -21,7 +21,7 @@ use billow_num::{Vec3, par};
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     search: Option<Search>,
-    touches: Touches,
+    touches: Vec<Touch>,
     repulsions: Repulsions,
     near: Near,
     /// End positions the trajectories were last tested with.
@@ -121,14 +121,14 @@ impl<'a> Pipeline<'a> {
         par::fill(x1, |i| x[i] + v[i] * dt);
         let fit = Fit::contacts(self.surface, Path { x0: x, x1 });
         self.report.candidates += touch::find(near, search, (fit, room), touches);
-        self.report.contacts = touches.all.len() as u64;
-        repulsions.prepare(&touches.all, self.surface.inverse_masses());
+        self.report.contacts = touches.len() as u64;
+        repulsions.prepare(touches, self.surface.inverse_masses());
         self.stage = Stage::Found;
     }
 
     /// Whether there are contacts at all.
     pub fn touches(&self) -> bool {
-        !self.work.touches.all.is_empty()
+        !self.work.touches.is_empty()
     }
 
     /// Begins a sub-step: impulses accumulate anew.
@@ -178,14 +178,15 @@ impl<'a> Pipeline<'a> {
         let Workspace { touches, repulsions, x1, .. } = &mut *self.work;
         forget(&collisions, x1);
         let mut fast = false;
+        touches.reserve_exact(collisions.len());
         for collision in &collisions {
             let (contact, gap) = (collision.contact(), collision.pair.gap(self.surface));
             fast |= -contact.relative(v).dot(contact.normal) * self.step.dt > gap;
             let gap = gap.min(contact.relative(x).dot(contact.normal));
-            touches.all.push(Touch { contact, gap, friction: collision.pair.friction(self.surface) });
+            touches.push(Touch { contact, gap, friction: collision.pair.friction(self.surface) });
         }
         if fast {
-            repulsions.prepare(&touches.all, self.surface.inverse_masses());
+            repulsions.prepare(touches, self.surface.inverse_masses());
         }
         fast
     }

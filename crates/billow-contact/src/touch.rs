@@ -36,15 +36,8 @@ impl Touch {
     };
 }
 
-/// All contacts, and what each part of the list shows of them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Touches {
-    pub(crate) all: Vec<Touch>,
-    parts: Vec<Found>,
-}
-
 /// What one part of the list showed.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Found {
     touches: Vec<Touch>,
     candidates: u64,
@@ -57,23 +50,16 @@ pub(crate) fn find(
     near: &mut Near,
     search: &mut Search,
     (fit, room): (Fit<'_>, &[f64]),
-    touches: &mut Touches,
+    touches: &mut Vec<Touch>,
 ) -> u64 {
     near.expect(search, fit);
-    let Touches { all, parts } = touches;
-    parts.iter_mut().for_each(Found::clear);
-    near.contacts(search, fit, parts, |part: &mut Found, hint| part.look(fit, room, &hint));
-    let found: Vec<&[Touch]> = parts.iter().map(|part| &part.touches[..]).collect();
-    par::concat(&found, Touch::NONE, all);
-    parts.iter().map(|part| part.candidates).sum()
+    let found = near.contacts(search, fit, |part: &mut Found, hint| part.look(fit, room, &hint));
+    let parts: Vec<&[Touch]> = found.iter().map(|part| &part.touches[..]).collect();
+    par::concat(&parts, Touch::NONE, touches);
+    found.iter().map(|part| part.candidates).sum()
 }
 
 impl Found {
-    fn clear(&mut self) {
-        self.touches.clear();
-        self.candidates = 0;
-    }
-
     #[inline(always)]
     fn look(&mut self, Fit { surface, path, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> Looked {
         let Hint { pair, end, lack } = hint;
@@ -195,10 +181,10 @@ mod tests {
         let mut search = Search::new(&surface);
         let mut near = Near::default();
         let mut touching = |room: &[f64]| {
-            let mut touches = Touches::default();
+            let mut touches = Vec::new();
             let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x });
             find(&mut near, &mut search, (fit, room), &mut touches);
-            touches.all.len()
+            touches.len()
         };
         let all = touching(&[]);
         assert!(all >= 3, "{all}");

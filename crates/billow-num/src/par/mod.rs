@@ -174,11 +174,9 @@ pub fn gather<T: Send>(
 
 /// Writes the items of all parts one after the other into `out`, in place of what it had; `filler` makes room.
 pub fn concat<T: Copy + Send + Sync>(parts: &[&[T]], filler: T, out: &mut Vec<T>) {
-    let count = parts.iter().map(|part| part.len()).sum();
-    // Neither copies nor more room than needed.
-    if out.capacity() < count {
-        *out = Vec::with_capacity(count);
-    }
+    let count: usize = parts.iter().map(|part| part.len()).sum();
+    // No more room than needed.
+    out.reserve_exact(count.saturating_sub(out.len()));
     out.resize(count, filler);
     let (mut rest, mut places) = (&mut out[..], Vec::with_capacity(parts.len()));
     for part in parts {

@@ -28,13 +28,13 @@ const PART: usize = 2048;
 const MANY: usize = 6;
 
 /// Steps that a margin is meant to last if a node goes on as it did.
-const STEPS: f64 = 10.0;
+const STEPS: f64 = 6.0;
 
 /// Margin of a node at rest, in thicknesses [-].
-const LEAST: f64 = 0.15;
+const LEAST: f64 = 0.1;
 
 /// Largest margin, in thicknesses [-].
-const MOST: f64 = 1.0;
+const MOST: f64 = 0.6;
 
 /// The list.
 #[derive(Clone, Debug, Default)]

@@ -150,6 +150,8 @@ impl Part {
             return;
         }
         let (names, known) = (self.names.split_off(kept), self.known.split_off(kept));
+        self.names.reserve_exact(names.len() + added.len());
+        self.known.reserve_exact(names.len() + added.len());
         let mut added = added.iter().copied().peekable();
         for (name, known) in names.into_iter().zip(known).filter(|(name, _)| !gone(*name)) {
             while let Some(new) = added.next_if(|new| *new < name) {

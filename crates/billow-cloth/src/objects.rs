@@ -6,15 +6,12 @@
 
 use crate::Model;
 use billow_geom::Aabb;
-use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
-
-/// Contacts that share a thread.
-const TILE: usize = 256;
 
 /// A node near an object, in units of velocity.
 #[derive(Clone, Copy, Debug)]
 struct ObjectContact {
+    node: u32,
     normal: Vec3,
     /// Velocity of the object at the node [m/s].
     velocity: Vec3,
@@ -32,10 +29,9 @@ struct ObjectContact {
 /// The nodes of a step that may touch objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ObjectContacts {
-    nodes: Vec<[u32; 1]>,
+    /// In the order of nodes.
     contacts: Vec<ObjectContact>,
-    tiles: Tiles<1>,
-    /// First contact of each node; contacts of a node follow one another.
+    /// First contact of each node.
     first: Vec<u32>,
     /// Time of sampling [s].
     time: f64,
@@ -69,7 +65,7 @@ impl ObjectContacts {
     pub(crate) fn find(&mut self, model: &Model, x: &[Vec3], (t, dt): (f64, f64), v: &[Vec3]) {
         let boxes: Vec<Aabb> =
             model.solids.iter().map(|s| s.shape.bounds(t).union(s.shape.bounds(t + dt))).collect();
-        let found = par::gather(if boxes.is_empty() { 0 } else { x.len() }, par::CHUNK, |range, out| {
+        self.contacts = par::gather(if boxes.is_empty() { 0 } else { x.len() }, par::CHUNK, |range, out| {
             for i in range.filter(|&i| model.inverse_masses[i] > 0.0) {
                 // Twice the way it is about to go, for what neighbours may add.
                 let reach = 2.0 * (model.offsets[i] + v[i].length() * dt);
@@ -78,7 +74,8 @@ impl ObjectContacts {
                         let sample = solid.shape.sample(x[i], t);
                         if sample.phi < reach + sample.velocity.length() * dt {
                             let room = self.room.get(i).copied().unwrap_or(1.0);
-                            let contact = ObjectContact {
+                            out.push(ObjectContact {
+                                node: i as u32,
                                 normal: sample.normal,
                                 velocity: sample.velocity,
                                 level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i] * room,
@@ -86,21 +83,13 @@ impl ObjectContacts {
                                 pushed: 0.0,
                                 held: Vec3::ZERO,
                                 active: false,
-                            };
-                            out.push(([i as u32], contact));
+                            });
                         }
                     }
                 }
             }
         });
         self.time = t;
-        self.nodes.clear();
-        self.nodes.extend(found.iter().map(|(node, _)| *node));
-        // Contacts of one node stay neighbours in their tile, so the order is that of the list within a colour.
-        let known = self.tiles.rebuild(x.len(), &self.nodes, TILE);
-        debug_assert!(known.is_ok(), "nodes of the model");
-        self.contacts.clear();
-        self.contacts.extend(self.tiles.order().iter().map(|k| found[*k as usize].1));
     }
 
     /// Prepares [`ObjectContacts::clamp`].
@@ -108,14 +97,14 @@ impl ObjectContacts {
         self.first.clear();
         self.first.resize(if self.contacts.is_empty() { 0 } else { nodes }, NONE);
         for position in (0..self.contacts.len()).rev() {
-            self.first[self.tiles.nodes(position)[0] as usize] = position as u32;
+            self.first[self.contacts[position].node as usize] = position as u32;
         }
     }
 
     /// Adds the objects that push each node to `counts`.
     pub(crate) fn count(&self, counts: &mut [u32]) {
-        for (k, contact) in self.contacts.iter().enumerate() {
-            counts[self.tiles.nodes(k)[0] as usize] += u32::from(contact.pushed > 0.0);
+        for contact in &self.contacts {
+            counts[contact.node as usize] += u32::from(contact.pushed > 0.0);
         }
     }
 
@@ -128,43 +117,45 @@ impl ObjectContacts {
     /// within the cone of the push. Nodes that are inside already only get no deeper: [`ObjectContacts::push_out`] takes
     /// them out without giving them a velocity with which they would throw off what lies on them.
     pub(crate) fn respond(&mut self, x: &[Vec3], t: f64, h: f64, v: &mut [Vec3]) {
-        for contact in &mut self.contacts {
+        let since = t - self.time;
+        self.sweep(v, |contact, v| {
             (contact.pushed, contact.held) = (0.0, Vec3::ZERO);
-        }
-        self.respond_again(x, t, h, v);
+            contact.push(contact.least(x[contact.node as usize], since, h).min(0.0), v);
+        });
     }
 
     /// Another pass for the same step, after something else changed the velocities.
     pub(crate) fn respond_again(&mut self, x: &[Vec3], t: f64, h: f64, v: &mut [Vec3]) {
         let since = t - self.time;
-        self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
-            contact.push(contact.least(x[*node as usize], since, h).min(0.0), v);
+        self.sweep(v, |contact, v| {
+            contact.push(contact.least(x[contact.node as usize], since, h).min(0.0), v);
         });
     }
 
     /// Moves nodes that are inside at time `t` to the surface.
     pub(crate) fn push_out(&mut self, t: f64, x: &mut [Vec3]) {
         let since = t - self.time;
-        self.tiles.sweep(&mut self.contacts, x, |contact, _, [x]| {
+        self.sweep(x, |contact, x| {
             *x += contact.normal * contact.least(*x, since, 1.0).max(0.0);
         });
     }
 
     /// One of several passes that share their impulses.
     pub(crate) fn accumulate(&mut self, x: &[Vec3], h: f64, v: &mut [Vec3]) {
-        self.tiles.sweep(&mut self.contacts, v, |contact, [node], [v]| {
-            contact.push(contact.least(x[*node as usize], 0.0, h), v);
+        self.sweep(v, |contact, v| {
+            contact.push(contact.least(x[contact.node as usize], 0.0, h), v);
         });
+    }
+
+    fn sweep(&mut self, values: &mut [Vec3], f: impl Fn(&mut ObjectContact, &mut Vec3) + Sync) {
+        par::for_each_owned(&mut self.contacts, values, |contact| contact.node as usize, f);
     }
 
     /// Keeps a node at `x` from being inside an object after `h`, at time `end`; no friction.
     pub(crate) fn clamp(&self, node: usize, (x, h, end): (Vec3, f64, f64), v: &mut Vec3) {
         let Some(&first) = self.first.get(node) else { return };
-        for position in first as usize..self.contacts.len() {
-            if self.tiles.nodes(position)[0] as usize != node {
-                break;
-            }
-            let contact = &self.contacts[position];
+        let contacts = self.contacts.get(first as usize..).unwrap_or_default();
+        for contact in contacts.iter().take_while(|contact| contact.node as usize == node) {
             let missing = contact.least(x + *v * h, end - self.time, h);
             if missing > 0.0 {
                 *v += contact.normal * missing;
@@ -248,5 +239,44 @@ mod tests {
             let near = objects.contacts.iter().all(|c| (c.friction - most * part * part).abs() < 1e-12);
             assert!(near && (room > 1e-3 || objects.contacts.len() == 32), "{room}");
         }
+    }
+
+    #[test]
+    fn nodes_in_a_corner_stay_out_of_both_objects() {
+        let solid = |normal: Vec3| crate::Solid {
+            name: "wall".into(),
+            shape: Arc::new(HalfSpace::new(Vec3::ZERO, normal).unwrap()),
+            friction: 0.5,
+        };
+        let mesh = billow_geom::shapes::cloth_grid(0.1, 1.0, 4, 8).unwrap();
+        let start = mesh.positions.iter().map(|x| Vec3::new(x.x + 0.0505, x.y, 5e-4)).collect();
+        let garment = crate::Garment {
+            name: "cloth".into(),
+            mesh,
+            start: Some(start),
+            velocity: Vec3::ZERO,
+            material: crate::Material { thickness: 1e-3, ..Default::default() },
+            curved: false,
+            equal_masses: false,
+            layout: crate::Layout::Edges,
+            pins: Vec::new(),
+        };
+        let solids = vec![solid(Vec3::X), solid(Vec3::Z)];
+        let setup = crate::Setup { garments: vec![garment], solids, ..Default::default() };
+        let model = Model::new(setup).unwrap();
+        let (x, h) = (model.initial_state().x, 0.01);
+        let down = Vec3::new(-2.0, 0.5, -3.0);
+        let mut objects = ObjectContacts::default();
+        objects.find(&model, &x, (0.0, h), &vec![down; x.len()]);
+        objects.index(x.len());
+        let mut in_the_corner = 0;
+        for (i, x) in x.iter().enumerate() {
+            let mut v = down;
+            objects.clamp(i, (*x, h, h), &mut v);
+            let end = *x + v * h;
+            in_the_corner += u32::from(x.x < 0.02);
+            assert!(end.x > 5e-4 - 1e-12 && end.z > 5e-4 - 1e-12, "node {i} ends at {end}");
+        }
+        assert_eq!(in_the_corner, 8);
     }
 }

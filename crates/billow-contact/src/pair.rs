@@ -80,6 +80,12 @@ impl Pair {
         surface.gap(first, second)
     }
 
+    /// The same if nodes have only a part of their thickness, 0 to 1; all of it if `room` is empty.
+    pub(crate) fn gap_within(&self, surface: &Surface, room: &[f64]) -> f64 {
+        let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
+        self.gap(surface) * self.nodes.iter().map(part).fold(1.0, f64::min)
+    }
+
     /// Coulomb coefficient between them [-].
     pub(crate) fn friction(&self, surface: &Surface) -> f64 {
         let (first, second) = self.ends();

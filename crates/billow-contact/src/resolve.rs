@@ -24,6 +24,8 @@ pub struct Workspace {
     touches: Vec<Touch>,
     repulsions: Repulsions,
     near: Near,
+    /// Part of their thickness that nodes have; all of it if empty.
+    room: Vec<f64>,
     /// End positions the trajectories were last tested with.
     x1: Vec<Vec3>,
     zones: Zones,
@@ -104,6 +106,7 @@ pub struct Pipeline<'a> {
 impl<'a> Pipeline<'a> {
     /// The pipeline for one step.
     pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
+        work.room.clear();
         Self { surface, step, config: step.config, work, report: Report::default(), stage: Stage::Begun }
     }
 
@@ -115,7 +118,8 @@ impl<'a> Pipeline<'a> {
     /// The same for nodes that have only a part of their thickness, 0 to 1; all of it if `room` is empty.
     pub fn find_within(&mut self, v: &[Vec3], room: &[f64]) {
         let Step { x, dt, .. } = self.step;
-        let Workspace { search, touches, repulsions, near, x1, .. } = &mut *self.work;
+        let Workspace { search, touches, repulsions, near, x1, room: kept, .. } = &mut *self.work;
+        room.clone_into(kept);
         let search = search.get_or_insert_with(|| Search::new(self.surface));
         x1.resize(x.len(), Vec3::ZERO);
         par::fill(x1, |i| x[i] + v[i] * dt);
@@ -175,15 +179,15 @@ impl<'a> Pipeline<'a> {
     pub fn learn(&mut self, v: &[Vec3]) -> bool {
         let collisions = self.detect(0..v.len() as u32, v);
         let x = self.step.x;
-        let Workspace { touches, repulsions, x1, .. } = &mut *self.work;
+        let Workspace { touches, repulsions, x1, room, .. } = &mut *self.work;
         forget(&collisions, x1);
         let mut fast = false;
         touches.reserve_exact(collisions.len());
         for collision in &collisions {
-            let (contact, gap) = (collision.contact(), collision.pair.gap(self.surface));
-            fast |= -contact.relative(v).dot(contact.normal) * self.step.dt > gap;
-            let gap = gap.min(contact.relative(x).dot(contact.normal));
-            touches.push(Touch { contact, gap, friction: collision.pair.friction(self.surface) });
+            let (contact, pair) = (collision.contact(), &collision.pair);
+            fast |= -contact.relative(v).dot(contact.normal) * self.step.dt > pair.gap(self.surface);
+            let gap = pair.gap_within(self.surface, room).min(contact.relative(x).dot(contact.normal));
+            touches.push(Touch { contact, gap, friction: pair.friction(self.surface) });
         }
         if fast {
             repulsions.prepare(touches, self.surface.inverse_masses());
@@ -317,7 +321,7 @@ impl Pipeline<'_> {
 
     fn impact(&self, collision: &Collision, v: &[Vec3]) -> Impact {
         let (contact, pair) = (collision.contact(), &collision.pair);
-        let recover = self.config.recovery * pair.gap(self.surface) / self.step.dt;
+        let recover = self.config.recovery * pair.gap_within(self.surface, &self.work.room) / self.step.dt;
         let aim = if contact.relative(v).dot(contact.normal) < 0.0 { 0.0 } else { recover };
         Impact { contact, aim, friction: pair.friction(self.surface), pushed: 0.0 }
     }
@@ -354,6 +358,40 @@ impl Pipeline<'_> {
             bodies: [self.surface.body_of(first), self.surface.body_of(second)],
             place: positive.map(|k| at(pair.nodes[k]) * hit.weights[k]).sum(),
             toi: hit.toi,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is pinched and was not expected to touch must come as near as it has room for. If it were stopped where it is,
+    /// it would never become a contact, and collide in every step.
+    #[test]
+    fn what_learns_of_a_collision_comes_as_near_as_it_has_room() {
+        const THICKNESS: f64 = 0.01;
+        let (room, distance, dt) = (0.25, 0.8 * THICKNESS, 0.01);
+        let low = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let high = low.map(|x| Vec3::new(0.1, 0.1, distance) + 0.3 * x);
+        let x = [low, high].concat();
+        let surface = Surface::of_one(&x, &[[0, 1, 2], [3, 4, 5]], THICKNESS);
+        let (config, mut work) = (Config::default(), Workspace::default());
+        let mut pipeline = Pipeline::new(&surface, Step { x: &x, dt, config: &config }, &mut work);
+        pipeline.find_within(&[Vec3::ZERO; 6], &[room; 6]);
+        assert!(!pipeline.touches(), "farther apart than it must be");
+        let planned: Vec<Vec3> = (0..6).map(|i| if i < 3 { Vec3::ZERO } else { Vec3::NEG_Z * 2.0 }).collect();
+        assert!(pipeline.learn(&planned), "twice the thickness in one step is fast");
+        let mut v = planned;
+        for _ in 0..50 {
+            pipeline.repel((&x, dt), &mut v);
+        }
+        let end: Vec<Vec3> = x.iter().zip(&v).map(|(x, v)| *x + *v * dt).collect();
+        let up = (end[1] - end[0]).cross(end[2] - end[0]).normalize();
+        let low_end = end[0];
+        for end in &end[3..] {
+            let height = up.dot(*end - low_end);
+            assert!((height - room * THICKNESS).abs() < 0.02 * THICKNESS, "{height}");
         }
     }
 }

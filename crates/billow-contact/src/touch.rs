@@ -64,9 +64,7 @@ impl Found {
     fn look(&mut self, Fit { surface, path, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> Looked {
         let Hint { pair, end, lack } = hint;
         self.candidates += 1;
-        let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
-        let (full, room) = (pair.gap(surface), pair.nodes.iter().map(part).fold(1.0, f64::min));
-        let gap = full * room;
+        let (full, gap) = (pair.gap(surface), pair.gap_within(surface, room));
         // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
         let covered = f64::from(*end) < MET * gap;
         let clear = MET * full - f64::from(*lack) > MET * gap;

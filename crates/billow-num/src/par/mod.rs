@@ -7,12 +7,14 @@
 mod colour;
 mod incidence;
 mod order;
+mod owned;
 mod shared;
 mod tiles;
 
 pub use colour::Colouring;
 pub use incidence::Incidence;
 pub use order::{exclusive_sum, sort, sort_by_key, sorted_order};
+pub use owned::for_each_owned;
 pub use tiles::Tiles;
 
 use rayon::prelude::*;

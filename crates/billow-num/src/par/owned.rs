@@ -1,0 +1,73 @@
+//! Items that belong to places, in parallel.
+
+/// Fewer items than this are handled on one thread: waking another costs more.
+const PARALLEL: usize = 1024;
+
+/// Calls `f(item, value)` for every item with the value at its owner. Owners ascend, so both lists can be cut between two of
+/// them; the items of one owner follow one another on one thread.
+///
+/// # Panics
+/// If there is no value at an owner, or owners do not ascend.
+pub fn for_each_owned<A: Send, B: Send>(
+    items: &mut [A],
+    values: &mut [B],
+    owner: impl Fn(&A) -> usize + Sync,
+    f: impl Fn(&mut A, &mut B) + Sync,
+) {
+    cut(items, (0, values), &owner, &f);
+}
+
+fn cut<A: Send, B: Send>(
+    items: &mut [A],
+    (first, values): (usize, &mut [B]),
+    owner: &(impl Fn(&A) -> usize + Sync),
+    f: &(impl Fn(&mut A, &mut B) + Sync),
+) {
+    if items.len() > PARALLEL {
+        let middle = owner(&items[items.len() / 2]);
+        let (left, right) = items.split_at_mut(items.partition_point(|item| owner(item) < middle));
+        if !left.is_empty() {
+            let (before, after) = values.split_at_mut(middle - first);
+            rayon::join(|| cut(left, (first, before), owner, f), || cut(right, (middle, after), owner, f));
+            return;
+        }
+    }
+    items.iter_mut().for_each(|item| f(item, &mut values[owner(item) - first]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::par::with_threads;
+
+    #[test]
+    fn every_item_meets_its_owner_in_order() {
+        // Owner i has i % 5 items, one has very many.
+        let owners =
+            (0..4000usize).flat_map(|i| std::iter::repeat_n(i, if i == 1234 { 3000 } else { i % 5 }));
+        let items: Vec<(usize, u64)> = owners.enumerate().map(|(k, owner)| (owner, k as u64)).collect();
+        let run = |threads| {
+            let (mut items, mut values) = (items.clone(), vec![1u64; 4000]);
+            with_threads(threads, || {
+                for_each_owned(
+                    &mut items,
+                    &mut values,
+                    |item| item.0,
+                    |item, value| {
+                        *value = value.wrapping_mul(31).wrapping_add(item.1);
+                        item.1 = *value;
+                    },
+                );
+            });
+            (items, values)
+        };
+        let (mut expected_items, mut expected) = (items.clone(), vec![1u64; 4000]);
+        for (owner, number) in &mut expected_items {
+            expected[*owner] = expected[*owner].wrapping_mul(31).wrapping_add(*number);
+            *number = expected[*owner];
+        }
+        for threads in [1, 2, 7] {
+            assert!(run(threads) == (expected_items.clone(), expected.clone()), "{threads}");
+        }
+    }
+}

@@ -143,16 +143,20 @@ impl Coupled {
     }
 
     /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step, more of them
-    /// where that is not enough; objects have the last word.
-    pub(crate) fn limit(&mut self, sweeps: u32, x: &mut [Vec3]) {
+    /// where that is not enough. What collided before stays on its side, and objects have the last word.
+    pub(crate) fn limit(&mut self, sweeps: u32, pipeline: &mut Pipeline<'_>, x: &mut [Vec3]) {
         const ROUNDS: u32 = 5;
         let Some((links, _)) = &mut self.elements else { return };
         for round in 0..ROUNDS {
             if round > 0 && links.excess(x) < TOLERATED {
                 break;
             }
-            for _ in 0..sweeps {
-                links.limit(x);
+            for sweep in 0..sweeps {
+                let changed = links.limit(x);
+                if sweep > 0 && !changed {
+                    break;
+                }
+                pipeline.keep_apart(x);
                 self.objects.push_out(self.end, x);
             }
         }

@@ -8,6 +8,7 @@
 use crate::model::Model;
 use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Springs that follow one another in a sweep and share a thread.
 const TILE: usize = 96;
@@ -134,8 +135,9 @@ impl Links {
         });
     }
 
-    /// One sweep over the positions `x`: springs beyond their limits are set on them.
-    pub(crate) fn limit(&mut self, x: &mut [Vec3]) {
+    /// One sweep over the positions `x`: springs beyond their limits are set on them. Says whether there were any.
+    pub(crate) fn limit(&mut self, x: &mut [Vec3]) -> bool {
+        let any = AtomicBool::new(false);
         self.tiles.sweep(&mut self.list, x, |link, _, [xa, xb]| {
             let along = *xb - *xa;
             let length2 = along.length_squared();
@@ -147,8 +149,10 @@ impl Links {
                 let shift = along * (excess / (length * (link.weights[0] + link.weights[1])));
                 *xa += shift * link.weights[0];
                 *xb -= shift * link.weights[1];
+                any.store(true, Ordering::Relaxed);
             }
         });
+        any.into_inner()
     }
 }
 

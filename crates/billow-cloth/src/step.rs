@@ -130,7 +130,7 @@ fn coupled_step(
         report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
         stages.time("limits", || {
             v_mid.clone_from(x_bar);
-            coupled.limit(config.strain_sweeps, x_bar);
+            coupled.limit(config.strain_sweeps, &mut pipeline, x_bar);
             par::for_each_mut(v_bar, |i, v| *v += (x_bar[i] - v_mid[i]) / dt);
         });
         finite(model, "dynamics", x_bar)?;
@@ -152,7 +152,7 @@ fn coupled_step(
         }
         // What was pushed away drags its surroundings along.
         par::fill(x_bar, |i| x[i] + v_mid[i] * dt);
-        stages.time("limits", || coupled.limit(config.strain_sweeps, x_bar));
+        stages.time("limits", || coupled.limit(config.strain_sweeps, &mut pipeline, x_bar));
         par::fill(v_mid, |i| (x_bar[i] - x[i]) / dt);
     }
     par::for_each_mut(v_bar, |i, v| *v += v_mid[i]);

@@ -26,6 +26,9 @@ pub struct Workspace {
     near: Near,
     /// Part of their thickness that nodes have; all of it if empty.
     room: Vec<f64>,
+    /// What collided in this step, and the same as contacts that must not be crossed again.
+    met: Vec<Touch>,
+    barriers: Repulsions,
     /// End positions the trajectories were last tested with.
     x1: Vec<Vec3>,
     zones: Zones,
@@ -78,6 +81,9 @@ const FEW: usize = 64;
 /// A rule that the velocity of every node that collisions change must still obey, such as staying out of solid objects.
 pub type KeepOut<'a> = &'a dyn Fn(usize, &mut Vec3);
 
+/// Part of the thickness that what collided keeps while limits are enforced.
+const BARRIER: f64 = 0.1;
+
 /// Passes over the collisions of one round.
 const PASSES: u32 = 4;
 
@@ -107,6 +113,8 @@ impl<'a> Pipeline<'a> {
     /// The pipeline for one step.
     pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
         work.room.clear();
+        work.met.clear();
+        work.barriers.prepare(&[], surface.inverse_masses());
         Self { surface, step, config: step.config, work, report: Report::default(), stage: Stage::Begun }
     }
 
@@ -185,7 +193,8 @@ impl<'a> Pipeline<'a> {
         touches.reserve_exact(collisions.len());
         for collision in &collisions {
             let (contact, pair) = (collision.contact(), &collision.pair);
-            fast |= -contact.relative(v).dot(contact.normal) * self.step.dt > pair.gap(self.surface);
+            let approach = -contact.relative(v).dot(contact.normal);
+            fast |= approach * self.step.dt > pair.gap(self.surface);
             let gap = pair.gap_within(self.surface, room).min(contact.relative(x).dot(contact.normal));
             touches.push(Touch { contact, gap, friction: pair.friction(self.surface) });
         }
@@ -242,6 +251,7 @@ impl Pipeline<'_> {
             }
             self.report.rounds = self.report.rounds.max(round);
             self.report.collisions += collisions.len() as u64;
+            self.put_barriers(&collisions);
             let moved = if round <= self.config.collision_rounds {
                 self.push_apart(&collisions, keep_out, v)
             } else {
@@ -251,7 +261,25 @@ impl Pipeline<'_> {
             collisions = self.detect(moved, v);
         }
         self.report.zones = self.work.zones.sizes();
+        let Workspace { met, barriers, .. } = &mut *self.work;
+        barriers.prepare(met, self.surface.inverse_masses());
         Ok(self.report.collisions - before)
+    }
+
+    /// One sweep over the positions `x` at the end of the step that takes what collided so far back to its own side, so that a
+    /// solver which goes on changing them need not let it collide again.
+    pub fn keep_apart(&mut self, x: &mut [Vec3]) {
+        self.work.barriers.push_out((1.0, f64::INFINITY), self.surface.inverse_masses(), x);
+    }
+
+    fn put_barriers(&mut self, collisions: &[Collision]) {
+        let (x, surface) = (self.step.x, self.surface);
+        let Workspace { met, room, .. } = &mut *self.work;
+        met.extend(collisions.iter().map(|collision| {
+            let (contact, pair) = (collision.contact(), &collision.pair);
+            let gap = (BARRIER * pair.gap_within(surface, room)).min(contact.relative(x).dot(contact.normal));
+            Touch { contact, gap, friction: 0.0 }
+        }));
     }
 
     /// Tests the trajectories of those of the nodes whose velocities changed; the earliest collision first.
@@ -393,5 +421,28 @@ mod tests {
             let height = up.dot(*end - low_end);
             assert!((height - room * THICKNESS).abs() < 0.02 * THICKNESS, "{height}");
         }
+    }
+
+    /// Limits that pull together what collided would only make it collide again.
+    #[test]
+    fn what_collided_stays_on_its_side_when_positions_change_afterwards() {
+        let (distance, dt) = (0.02, 0.01);
+        let low = [Vec3::ZERO, Vec3::X, Vec3::Y];
+        let high = low.map(|x| Vec3::new(0.1, 0.1, distance) + 0.3 * x);
+        let x = [low, high].concat();
+        let surface = Surface::of_one(&x, &[[0, 1, 2], [3, 4, 5]], 0.01);
+        let (config, mut work) = (Config::default(), Workspace::default());
+        let mut pipeline = Pipeline::new(&surface, Step { x: &x, dt, config: &config }, &mut work);
+        pipeline.find(&[Vec3::ZERO; 6]);
+        let through: Vec<Vec3> = (0..6).map(|i| if i < 3 { Vec3::ZERO } else { Vec3::NEG_Z * 4.0 }).collect();
+        let mut v = through.clone();
+        assert!(pipeline.collide(&mut v, &|_, _| {}).unwrap() > 0);
+        // Something takes all nodes through each other once more.
+        let mut end: Vec<Vec3> = x.iter().zip(&through).map(|(x, v)| *x + *v * dt).collect();
+        for _ in 0..50 {
+            pipeline.keep_apart(&mut end);
+        }
+        let v: Vec<Vec3> = end.iter().zip(&x).map(|(end, x)| (*end - *x) / dt).collect();
+        assert!(pipeline.detect(0..6, &v).is_empty());
     }
 }

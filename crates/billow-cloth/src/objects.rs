@@ -208,24 +208,30 @@ mod tests {
     use billow_levelset::HalfSpace;
     use std::sync::Arc;
 
-    #[test]
-    fn cloth_between_objects_that_face_each_other_is_as_thin_as_many_layers_must_be() {
-        let solid = |z: f64, up: f64| crate::Solid {
-            name: "plate".into(),
-            shape: Arc::new(HalfSpace::new(Vec3::Z * z, Vec3::Z * up).unwrap()),
-            friction: 0.5,
-        };
-        let garment = crate::Garment {
+    fn wall(point: Vec3, normal: Vec3) -> crate::Solid {
+        let shape = Arc::new(HalfSpace::new(point, normal).unwrap());
+        crate::Solid { name: "wall".into(), shape, friction: 0.5 }
+    }
+
+    /// Cloth 1 mm thick.
+    fn garment(mesh: billow_geom::TriMesh, start: Option<Vec<Vec3>>) -> crate::Garment {
+        crate::Garment {
             name: "cloth".into(),
-            mesh: billow_geom::shapes::cloth_grid(1.0, 1.0, 4, 4).unwrap(),
-            start: None,
+            start,
             velocity: Vec3::ZERO,
             material: crate::Material { thickness: 1e-3, ..Default::default() },
             curved: false,
             equal_masses: false,
             layout: crate::Layout::Edges,
             pins: Vec::new(),
-        };
+            mesh,
+        }
+    }
+
+    #[test]
+    fn cloth_between_objects_that_face_each_other_is_as_thin_as_many_layers_must_be() {
+        let solid = |z: f64, up: f64| wall(Vec3::Z * z, Vec3::Z * up);
+        let garment = garment(billow_geom::shapes::cloth_grid(1.0, 1.0, 4, 4).unwrap(), None);
         for (room, part) in [(0.08, 1.0), (0.016, 0.5), (0.004, 0.125), (0.0, 0.0)] {
             let solids = vec![solid(-0.5 * room, 1.0), solid(0.5 * room, -1.0)];
             let setup = crate::Setup { garments: vec![garment.clone()], solids, ..Default::default() };
@@ -243,25 +249,10 @@ mod tests {
 
     #[test]
     fn nodes_in_a_corner_stay_out_of_both_objects() {
-        let solid = |normal: Vec3| crate::Solid {
-            name: "wall".into(),
-            shape: Arc::new(HalfSpace::new(Vec3::ZERO, normal).unwrap()),
-            friction: 0.5,
-        };
         let mesh = billow_geom::shapes::cloth_grid(0.1, 1.0, 4, 8).unwrap();
         let start = mesh.positions.iter().map(|x| Vec3::new(x.x + 0.0505, x.y, 5e-4)).collect();
-        let garment = crate::Garment {
-            name: "cloth".into(),
-            mesh,
-            start: Some(start),
-            velocity: Vec3::ZERO,
-            material: crate::Material { thickness: 1e-3, ..Default::default() },
-            curved: false,
-            equal_masses: false,
-            layout: crate::Layout::Edges,
-            pins: Vec::new(),
-        };
-        let solids = vec![solid(Vec3::X), solid(Vec3::Z)];
+        let garment = garment(mesh, Some(start));
+        let solids = vec![wall(Vec3::ZERO, Vec3::X), wall(Vec3::ZERO, Vec3::Z)];
         let setup = crate::Setup { garments: vec![garment], solids, ..Default::default() };
         let model = Model::new(setup).unwrap();
         let (x, h) = (model.initial_state().x, 0.01);

@@ -5,16 +5,19 @@
 //! faster than a constant that is known for every field, so nothing is missed, and a remembered search gives the same
 //! contacts as a fresh one.
 
-use crate::field::{Field, Slope};
+use crate::field::Field;
 use crate::floors::{Placement, Point, ROUNDING};
-use crate::lasting::Since;
 use crate::near::{Placed, owners};
+use crate::since::Since;
+use crate::slope::Slope;
 use billow_num::Vec3;
 use std::array::from_fn;
 use std::ops::Range;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
 const SLACK: f64 = 0.2;
+/// How much farther than the radius parts of two bodies are that may move farther than what is close, in the same unit.
+const ROOM: f64 = 0.5;
 /// Way of a step from which extra radius does not pay, as a part of it.
 const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
@@ -33,6 +36,11 @@ impl Side {
     pub(crate) fn is_empty(&self) -> bool {
         self.vertices.is_empty() && self.edges.is_empty()
     }
+
+    /// The least distance of all [m].
+    fn nearest(&self) -> f64 {
+        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f64::INFINITY, f64::min)
+    }
 }
 
 /// What of two bodies is close.
@@ -42,6 +50,8 @@ pub(crate) struct Candidates {
     since: Since,
     /// Radius of the search [m].
     radius: f64,
+    /// Distance that no candidate was within when searched, at most the radius [m].
+    nearest: f64,
     pub(crate) sides: [Side; 2],
 }
 
@@ -49,13 +59,19 @@ impl Candidates {
     /// Searches for everything of `pair` within `reach`, and more if the two move so little in a step, by `pace` [m],
     /// that it will serve again.
     pub(crate) fn search(pair: [Placed<'_>; 2], (reach, pace): (f64, f64), bounds: &mut Bounds) -> Self {
-        let slack = SLACK * pair[0].shape.depth.min(pair[1].shape.depth);
+        let depth = pair[0].shape.depth.min(pair[1].shape.depth);
+        let (slack, room) = (SLACK * depth, ROOM * depth);
         let radius = if pace <= WORTH * slack { reach + slack } else { reach };
         let arm = pair[0].shape.radius.min(pair[1].shape.radius) + radius;
         let apart = boxes_apart(&pair);
         if apart > radius {
             let radius = apart.min(4.0 * arm);
-            return Self { since: Since::new(&pair, arm + radius), radius, sides: Default::default() };
+            return Self {
+                since: Since::new(&pair, radius + room),
+                radius,
+                nearest: radius,
+                sides: Default::default(),
+            };
         }
         let owners = owners(&pair);
         let mut of = |k: usize| {
@@ -68,13 +84,20 @@ impl Candidates {
         let [a, b] = [of(0), of(1)];
         // Only what is near the smaller body counts, as far as it turns.
         let radius = a.1.min(b.1).min(4.0 * arm).max(radius);
-        Self { since: Since::new(&pair, arm + radius), radius, sides: [a.0, b.0] }
+        let nearest = [&a.0, &b.0].map(Side::nearest).into_iter().fold(radius, f64::min);
+        Self { since: Since::new(&pair, radius + room), radius, nearest, sides: [a.0, b.0] }
+    }
+
+    /// How much farther the two may move past each other before anything may be within `reach` [m].
+    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], reach: f64) -> f64 {
+        let (others, way) = self.since.room(pair, reach);
+        pair.iter().map(|p| p.shape.slope.room(self.nearest, reach) - way).fold(others, f64::min)
     }
 
     /// How far the two have moved since [m], if everything within `reach` at the present poses is among the candidates.
     #[inline]
     pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<f64> {
-        let way = self.since.way(pair);
+        let way = self.since.way(pair, reach)?;
         pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach).then_some(way)
     }
 }

@@ -6,27 +6,29 @@
 //! the documents leave open.
 
 use crate::broad::Broad;
+use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
-use crate::lasting::{Lasting, Since};
+use crate::lasting::Lasting;
 use crate::model::Model;
 use crate::motion::advanced;
 use crate::near::{Known, Meeting, Placed, Scratch, touches};
+use crate::odometer::Odometer;
 use crate::state::{Met, Place, State};
 use billow_geom::Aabb;
-use billow_num::{Pose, Vec3, par};
+use billow_num::{Pose, par};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Pairs per parallel piece of work.
 const PIECE: usize = 128;
-/// Hasty pairs looked at together.
-const HASTY: usize = 256;
 
 /// What is remembered of pairs, ascending. Results are the same if it is lost between steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     pairs: Vec<([u32; 2], Known)>,
+    odometer: Odometer,
     /// Whether bodies are looked at where they are, with places that must be fresh.
     pub(crate) fresh: bool,
 }
@@ -61,8 +63,10 @@ impl Memory {
         pairs.chunks(PIECE).map(&mut take).collect()
     }
 
-    fn of(&self, pair: [u32; 2]) -> Known {
-        self.pairs.binary_search_by_key(&pair, |m| m.0).map(|at| self.pairs[at].1.clone()).unwrap_or_default()
+    /// Candidates of a pair, if any are known.
+    pub(crate) fn near(&self, pair: [u32; 2]) -> Option<Arc<Candidates>> {
+        let at = self.pairs.binary_search_by_key(&pair, |m| m.0).ok()?;
+        self.pairs[at].1.near.clone()
     }
 
     /// Begins a step: forgets all pairs but those in `pairs`, which ascend, and takes the places from the state.
@@ -85,13 +89,14 @@ impl Memory {
                 continue;
             }
             let mut known = known.unwrap_or_default();
-            let same = |l: &&Lasting, k: &(Pose, &[Place])| l.between() == k.0 && l.places() == k.1;
-            known.lasting = kept.map(|kept| match known.lasting.as_ref().filter(|l| same(l, &kept)) {
-                Some(lasting) => lasting.clone(),
-                None => {
-                    let [a, b] = pair.map(|i| model.geometry(i as usize).radius);
-                    Lasting::kept(Since::then(kept.0, a.min(b)), kept.1)
-                }
+            if kept.is_some() {
+                known.free = 0.0;
+            }
+            let same = |l: &Lasting, k: &(Pose, &[Place])| l.between() == k.0 && l.places() == k.1;
+            let mut lasting = known.lasting.take();
+            known.lasting = kept.map(|kept| match lasting.take().filter(|l| same(l, &kept)) {
+                Some(lasting) => lasting,
+                None => Box::new(Lasting::kept(pair.map(|i| model.geometry(i as usize)), kept.0, kept.1)),
             });
             self.pairs.push((*pair, known));
         }
@@ -121,7 +126,7 @@ thread_local! {
 }
 
 /// Lends the scratch of the thread.
-fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
+pub(crate) fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
     SCRATCH.with_borrow_mut(f)
 }
 
@@ -176,68 +181,6 @@ impl Search<'_> {
         broad.pairs(&boxes, live, out);
     }
 
-    /// Bound of the speed at which points of two bodies approach [m/s].
-    ///
-    /// They meet where the balls around them overlap: the relative velocity at the middle of that lens, and how much
-    /// it varies within. Boxes would be tighter at times, but depend on the axes.
-    fn speed(&self, motions: &[Motion], pair: [u32; 2]) -> f64 {
-        let [a, b] = pair.map(|i| i as usize);
-        let still = |i: usize| if self.model.geometry(i).ball > 0.0 { Vec3::ZERO } else { motions[i].w };
-        let (wa, wb) = (still(a), still(b));
-        let [xa, xb] = [a, b].map(|i| self.state.bodies[i].pose.position);
-        let [ra, rb] = [a, b].map(|i| self.model.geometry(i).radius);
-        let d = xa.distance(xb);
-        // How far from a the plane of the lens is; the lens is all of a ball whose centre lies beyond it.
-        let x = 0.5 * (d + (ra * ra - rb * rb) / d);
-        let (middle, half) = if x.is_nan() || x <= 0.0 {
-            if ra < rb { (xa, ra) } else { (xb, rb) }
-        } else if x >= d {
-            (xb, rb)
-        } else {
-            (xa + (xb - xa) * (x / d), (ra * ra - x * x).max(0.0).sqrt())
-        };
-        let at = |i: usize, w: Vec3| motions[i].v + w.cross(middle - self.state.bodies[i].pose.position);
-        (at(a, wa) - at(b, wb)).length() + (wa - wb).length() * half
-    }
-
-    /// How many times too far a pair moves past each other, or one of the two turns, in the step.
-    pub(crate) fn haste(&self, motions: &[Motion], pair: [u32; 2]) -> f64 {
-        let [a, b] = pair.map(|i| self.model.geometry(i as usize).depth);
-        let strides = self.speed(motions, pair) * self.dt / (self.config.stride * a.min(b));
-        let turn = |i: usize| {
-            let turns = motions[i].inverse_mass > 0.0 && self.model.geometry(i).ball == 0.0;
-            if turns { motions[i].w.length() * self.dt / self.config.turn } else { 0.0 }
-        };
-        strides.max(turn(pair[0] as usize)).max(turn(pair[1] as usize))
-    }
-
-    /// Haste of the hastiest pair that may meet within the step, at least one.
-    pub(crate) fn hastiest(&self, motions: &[Motion], pairs: &[[u32; 2]], memory: &Memory) -> f64 {
-        let mut hasty: Vec<(f64, [u32; 2])> = par::gather(pairs.len(), 1024, |range, out| {
-            let haste = |p: &[u32; 2]| (self.haste(motions, *p), *p);
-            out.extend(pairs[range].iter().map(haste).filter(|h| h.0 > 1.0));
-        });
-        hasty.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
-        let meet = |pair: [u32; 2], scratch: &mut Scratch| {
-            let [a, b] = pair.map(|i| i as usize);
-            let shapes = [self.model.geometry(a), self.model.geometry(b)];
-            let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
-            let reach = self.margin(pair[0], pair[1]) + self.speed(motions, pair) * self.dt;
-            let mut known = Known { lasting: None, ..memory.of(pair) };
-            !touches(&meeting(shapes, now, now, (reach, 0.0)), &mut known, scratch).is_empty()
-        };
-        // Many at a time, the hastiest first.
-        for some in hasty.chunks(HASTY) {
-            let first = par::gather(some.len(), HASTY / 8, |range, out| {
-                out.extend(with_scratch(|scratch| range.into_iter().find(|k| meet(some[*k].1, scratch))));
-            });
-            if let Some(k) = first.first() {
-                return some[*k].0;
-            }
-        }
-        1.0
-    }
-
     /// Contacts of the given pairs, in their order. `memory` holds the candidates of earlier searches by pair, in
     /// ascending order, and is brought up to date.
     pub(crate) fn contacts(
@@ -249,21 +192,32 @@ impl Search<'_> {
     ) -> Vec<Found> {
         let fresh = memory.fresh;
         memory.admit(pairs);
+        if !memory.odometer.runs(predicted.len()) {
+            memory.pairs.iter_mut().for_each(|m| m.1.free = 0.0);
+        }
+        let mut odometer = std::mem::take(&mut memory.odometer);
+        odometer.follow(self.model, self.state, predicted);
         let mut pieces = memory.pieces(pairs);
         par::chunks_mut(&mut pieces, 1, |_, pieces| {
             for piece in pieces {
                 let mut known = piece.known.iter_mut();
                 for pair in piece.pairs {
-                    let known = known.by_ref().find(|m| m.0 == *pair).expect("the pair was admitted");
+                    let (_, known) = known.by_ref().find(|m| m.0 == *pair).expect("the pair was admitted");
+                    let shown = odometer.of(pair.map(|i| i as usize));
+                    if shown < known.free {
+                        continue;
+                    }
                     with_scratch(|scratch| {
                         let at = (motions, predicted, fresh);
-                        self.contacts_of(at, *pair, (&mut known.1, scratch), &mut piece.found);
+                        self.contacts_of(at, *pair, (known, scratch), &mut piece.found);
                     });
+                    known.free = shown + known.room;
                 }
             }
         });
         let mut all = Vec::with_capacity(pieces.iter().map(|p| p.found.len()).sum());
         pieces.iter().for_each(|p| all.extend_from_slice(&p.found));
+        memory.odometer = odometer;
         all
     }
 
@@ -279,12 +233,12 @@ impl Search<'_> {
         let margin = self.margin(pair[0], pair[1]);
         let speed = self.speed(motions, pair);
         known.pace = speed * self.dt;
-        let stride = self.config.stride * shapes[0].depth.min(shapes[1].depth);
+        let stride = self.stride(pair);
         let now = [self.state.bodies[a].pose, self.state.bodies[b].pose];
         let mut poses = now;
         let mut found;
         let way = if fresh { 0.0 } else { known.pace };
-        if way <= stride {
+        if way <= stride || self.haste(motions, pair, (known.near.clone(), scratch)) <= 1.0 {
             // Slow: what meets at the end of the step, as it is now.
             let end = [predicted[a], predicted[b]];
             let meeting = Meeting { fresh, pace: known.pace, ..meeting(shapes, now, end, (margin, way)) };
@@ -298,6 +252,7 @@ impl Search<'_> {
                 let left = self.dt - t;
                 let meeting = meeting(shapes, poses, poses, (margin + left * speed, 0.0));
                 found = touches(&meeting, known, scratch);
+                known.room = f64::NEG_INFINITY;
                 let Some(nearest) = found.iter().map(|s| s.gap).min_by(f64::total_cmp) else { return };
                 if nearest <= margin {
                     break;
@@ -370,7 +325,7 @@ impl Pairwise<'_> {
 }
 
 /// Two shapes at two times.
-fn meeting<'a>(
+pub(crate) fn meeting<'a>(
     shapes: [&'a Geometry; 2],
     now: [Pose; 2],
     end: [Pose; 2],

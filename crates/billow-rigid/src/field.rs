@@ -5,6 +5,7 @@
 //! through [`Collider`]. Value and gradient come from one pass.
 
 use crate::floors::Floors;
+use billow_geom::Aabb;
 use billow_levelset::{Collider, ScalarGrid};
 use billow_num::Vec3;
 use std::fmt;
@@ -28,38 +29,6 @@ pub(crate) enum Field {
     Grid(Grid),
     /// An octree, sparse grid or analytic solid.
     Solid(Arc<dyn Collider>),
-}
-
-/// Bounds of how fast a signed distance changes outside its shape.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Slope {
-    /// Distance from the surface up to which `near` holds [m].
-    band: f64,
-    /// Largest slope close to the surface, at least one [-].
-    near: f64,
-    /// Largest slope anywhere outside [-].
-    far: f64,
-}
-
-impl Slope {
-    /// The same everywhere.
-    pub(crate) fn uniform(slope: f64) -> Self {
-        Self { band: 0.0, near: slope, far: slope }
-    }
-
-    /// A lower bound of the distance, where it is positive, `way` from a place where it is `phi` [m].
-    #[inline]
-    pub(crate) fn at_least(&self, phi: f64, way: f64) -> f64 {
-        (phi.min(self.band) - self.near * way).max(phi - self.far * way)
-    }
-
-    /// A lower bound of the distance, where it is positive, along a straight way between two places of known distance
-    /// [m]: the bounds from both ends meet where they are lowest.
-    #[inline]
-    pub(crate) fn between(&self, [p, q]: [f64; 2], way: f64) -> f64 {
-        let close = p.min(self.band) + q.min(self.band) - self.near * way;
-        0.5 * close.max(p + q - self.far * way)
-    }
 }
 
 impl fmt::Debug for Field {
@@ -166,32 +135,36 @@ impl Grid {
         4 * self.values.len()
     }
 
-    /// How fast the interpolant changes outside, and where it is at most `near` [m].
-    pub(crate) fn slope(&self, near: f64) -> Slope {
+    /// Largest slope of the interpolant outside, at least one.
+    pub(crate) fn steepest(&self) -> f64 {
         let [nx, ny, nz] = self.dims;
         let strides = [1, nx, nx * ny];
-        let mut squares = [0.0f64; 2];
+        let mut most = 0.0f64;
         for at in (0..nz - 1)
             .flat_map(|k| (0..ny - 1).map(move |j| nx * (j + ny * k)))
             .flat_map(|row| row..row + nx - 1)
         {
             let corner = |c: usize| at + (c & 1) + strides[1] * (c >> 1 & 1) + strides[2] * (c >> 2);
             let c: [f64; 8] = std::array::from_fn(|k| f64::from(self.values[corner(k)]));
-            let lowest = c.iter().copied().fold(f64::INFINITY, f64::min);
             if c.iter().all(|v| *v <= 0.0) {
                 continue;
             }
             // The square of the gradient is convex along each axis: it is largest in a corner of the cell.
             for k in 0..8 {
-                let square = [1, 2, 4].iter().map(|axis| (c[k] - c[k ^ axis]).powi(2)).sum();
-                squares[1] = squares[1].max(square);
-                if lowest <= near {
-                    squares[0] = squares[0].max(square);
-                }
+                most = most.max([1, 2, 4].iter().map(|axis| (c[k] - c[k ^ axis]).powi(2)).sum());
             }
         }
-        let [slow, fast] = squares.map(|s| (s.sqrt() * self.per_metre).max(1.0));
-        Slope { band: near, near: slow, far: fast }
+        (most.sqrt() * self.per_metre).max(1.0)
+    }
+
+    /// The box that is sampled.
+    pub(crate) fn domain(&self) -> Aabb {
+        Aabb { min: self.origin, max: self.origin + self.last * self.spacing }
+    }
+
+    /// Distance between samples [m].
+    pub(crate) fn spacing(&self) -> f64 {
+        self.spacing
     }
 
     /// Smallest sample [m].
@@ -218,7 +191,7 @@ impl Grid {
         (c, part, (u - inside) * self.spacing)
     }
 
-    fn phi(&self, x: Vec3) -> f64 {
+    pub(crate) fn phi(&self, x: Vec3) -> f64 {
         let (c, Vec3 { x: u, y: v, z: w }, beyond) = self.corners(x);
         let mix = |a: f64, b: f64, s: f64| a + (b - a) * s;
         let low = mix(mix(c[0], c[1], u), mix(c[2], c[3], u), v);

@@ -5,9 +5,10 @@
 
 use crate::RigidError;
 use crate::convex::Convex;
-use crate::field::{Field, Grid, Slope};
+use crate::field::{Field, Grid};
 use crate::samples::Samples;
 use crate::shell::Features;
+use crate::slope::Slope;
 use billow_geom::mass::{MassProperties, Matter};
 use billow_geom::{Aabb, TriMesh};
 use billow_levelset::{
@@ -201,7 +202,7 @@ impl Geometry {
             let lattice = Lattice::covering(domain, h, Centring::Node)?;
             let grid = Grid::new(&mesh_to_dense(&self.mesh, lattice, &March::default())?.0);
             self.depth = -grid.lowest();
-            self.slope = grid.slope(BAND * self.depth);
+            self.slope = Slope::of_samples(&grid, &self.mesh);
             Field::Grid(grid)
         } else if settings.storage == Storage::Octree {
             let (tree, _) = mesh_to_octree(&self.mesh, &Refinement::at_surface(h), BORDER * h)?;
@@ -272,8 +273,6 @@ impl Geometry {
     }
 }
 
-/// Distance from the surface within which its slope is bounded more tightly, in half thicknesses.
-const BAND: f64 = 0.3;
 /// Height above their chord of edges that are left out, in half thicknesses.
 const FINE: f64 = 1e-2;
 /// Part of a sample of φ by which bodies are kept apart: trilinear samples cut sharp edges by at most about this.

@@ -7,7 +7,9 @@
 //! checkpoint looks when the uninterrupted one does.
 
 use crate::contact::Touch;
-use crate::near::{Meeting, Placed};
+use crate::geometry::Geometry;
+use crate::near::{Meeting, Placed, sampled};
+use crate::since::Since;
 use crate::state::Place;
 use billow_num::Pose;
 use std::sync::Arc;
@@ -18,50 +20,41 @@ const REACH: f64 = 0.1;
 /// How far a pair may have moved where its places must be fresh, in the same unit.
 const FRESH: f64 = 0.005;
 
-/// The relative pose of two bodies at some time, to tell how far they have moved since.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Since {
-    /// Pose of the smaller body in the frame of the larger.
-    between: Pose,
-    /// How far points that matter are from the centre of the smaller body [m].
-    arm: f64,
+/// Distance from which parts of two bodies do not tell how far the two have moved past each other, in the same unit.
+const ROOM: f64 = 0.6;
+
+/// The same for two shapes [m].
+fn room([a, b]: [&Geometry; 2]) -> f64 {
+    ROOM * a.depth.min(b.depth) + a.skin + b.skin
 }
 
-impl Since {
-    /// The pair as it is; points farther than `arm` from the smaller body's centre do not matter.
-    pub(crate) fn new(pair: &[Placed<'_>; 2], arm: f64) -> Self {
-        Self { between: relative(pair), arm }
-    }
-
-    /// The pair as it was with the smaller body `between` in the frame of the larger.
-    pub(crate) fn then(between: Pose, arm: f64) -> Self {
-        Self { between, arm }
-    }
-
-    /// A bound of how far points of one body have moved in the frame of the other [m].
-    pub(crate) fn way(&self, pair: &[Placed<'_>; 2]) -> f64 {
-        let now = relative(pair);
-        // Half the angle of the turn has this sine; the angle is at most π times it, and close to twice if small.
-        let d = now.rotation.dot(self.between.rotation);
-        let sine = (1.0 - d * d).max(0.0).sqrt();
-        let turn = if sine < 0.3 { 2.04 * sine } else { std::f64::consts::PI * sine };
-        now.position.distance(self.between.position) + turn * self.arm
+/// Overlap of the distances kept that is left alone after a step [m].
+pub(crate) fn allowed([a, b]: [&Geometry; 2]) -> f64 {
+    let (deep, skin) = (DEEP * a.depth.min(b.depth), a.skin + b.skin);
+    // What is looked up in samples of φ would have to be looked up all the time to be told more sharply.
+    if sampled([a, b]) && skin > 0.0 {
+        COARSE * skin
+    } else if skin > 0.0 {
+        deep.min(SHALLOW * skin)
+    } else {
+        deep
     }
 }
 
-/// Pose of the smaller body in the frame of the larger.
-fn relative(pair: &[Placed<'_>; 2]) -> Pose {
-    let [a, b] = pair;
-    let (small, large) = if a.shape.radius <= b.shape.radius { (a, b) } else { (b, a) };
-    small.pose.then(&large.pose.inverse())
-}
+/// Overlap that is left alone, as a part of the thinner body's half thickness.
+const DEEP: f64 = 5e-3;
+/// The same as a part of the distance kept.
+const SHALLOW: f64 = 0.05;
+/// The same where both bodies are sampled; the rest of the distance kept allows for what samples of φ do not tell.
+const COARSE: f64 = 0.4;
 
 /// Places of a pair that serve for a while.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Lasting {
     since: Since,
-    /// None without any: most pairs that are near do not touch.
-    places: Option<Arc<[Place]>>,
+    /// Gap of the deepest place when they were looked for [m].
+    deepest: f64,
+    places: Arc<[Place]>,
 }
 
 impl Lasting {
@@ -72,20 +65,27 @@ impl Lasting {
 
     /// Keeps the places `found` within the margin and the reach of a pair as it is now.
     pub(crate) fn new(pair: &[Placed<'_>; 2], found: &[Touch]) -> Self {
-        let arm = pair[0].shape.radius.min(pair[1].shape.radius);
         let place = |t: &Touch| Place {
             anchors: [pair[0].pose.inverse_point(t.on_a), pair[1].pose.inverse_point(t.on_b)],
             normal: pair[1].pose.rotation.conjugate() * t.normal,
         };
-        Self {
-            since: Since::new(pair, arm),
-            places: (!found.is_empty()).then(|| found.iter().map(place).collect()),
-        }
+        let since = Since::new(pair, room(pair.map(|p| p.shape)));
+        Self::with(pair.map(|p| p.shape), since, found.iter().map(place).collect())
     }
 
-    /// Places kept when the two were as `since` tells.
-    pub(crate) fn kept(since: Since, places: &[Place]) -> Self {
-        Self { since, places: (!places.is_empty()).then(|| places.into()) }
+    /// Places kept when the smaller of two shapes was `between` in the frame of the larger.
+    pub(crate) fn kept(shapes: [&Geometry; 2], between: Pose, places: &[Place]) -> Self {
+        let since = Since::then(shapes, between, room(shapes));
+        Self::with(shapes, since, places.into())
+    }
+
+    fn with(shapes: [&Geometry; 2], since: Since, places: Arc<[Place]>) -> Self {
+        // Where the first body was in the frame of the second.
+        let first = shapes[0].radius <= shapes[1].radius;
+        let between = if first { since.between } else { since.between.inverse() };
+        let gap = |p: &Place| p.normal.dot(between.point(p.anchors[0]) - p.anchors[1]);
+        let deepest = places.iter().map(gap).fold(f64::INFINITY, f64::min);
+        Self { since, deepest, places }
     }
 
     /// Pose of the smaller body in the frame of the larger when the places were looked for.
@@ -95,29 +95,23 @@ impl Lasting {
 
     /// The places.
     pub(crate) fn places(&self) -> &[Place] {
-        self.places.as_deref().unwrap_or_default()
+        &self.places
     }
 
     /// Whether nothing else can come within the margin until the end of the step, and the places are fresh if that is
     /// asked for.
     pub(crate) fn serves(&self, meeting: &Meeting<'_>) -> bool {
-        let (way, reach) = (self.since.way(&meeting.end), Self::reach(&meeting.now));
-        if meeting.fresh && way > FRESH / REACH * reach && self.may_touch(meeting, way) {
-            return false;
+        let Some(way) = self.since.way(&meeting.end, meeting.margin) else { return false };
+        let reach = Self::reach(&meeting.now);
+        let [a, b] = meeting.now.map(|p| p.shape);
+        if meeting.fresh && way > FRESH / REACH * reach {
+            // Nothing can have come deeper than this.
+            let deepest = a.slope.at_least(self.deepest, way).min(b.slope.at_least(self.deepest, way));
+            if deepest < a.skin + b.skin - allowed([a, b]) {
+                return false;
+            }
         }
-        meeting.now.iter().all(|p| p.shape.slope.at_least(meeting.margin + reach, way) >= meeting.margin)
-    }
-
-    /// Whether any of the places may touch after the two have moved by `way`: its gap has shrunk by that much at most,
-    /// and distances by no more than their slope allows.
-    fn may_touch(&self, meeting: &Meeting<'_>, way: f64) -> bool {
-        let [a, b] = meeting.end;
-        let skin = a.shape.skin + b.shape.skin;
-        self.places().iter().any(|p| {
-            let apart = a.pose.point(p.anchors[0]) - b.pose.point(p.anchors[1]);
-            let gap = b.pose.vector(p.normal).dot(apart) - way;
-            [a, b].iter().any(|p| p.shape.slope.at_least(gap, way) <= skin)
-        })
+        [a, b].iter().all(|s| s.slope.at_least(meeting.margin + reach, way) >= meeting.margin)
     }
 
     /// The places as they are now that close during the step.

@@ -23,9 +23,10 @@
 //!
 //! | modules | what | sections |
 //! | --- | --- | --- |
-//! | `geometry`, `field`, `floors`, `samples`, `convex` | shapes shared by bodies: mass, signed distance, sample points, faces | [Bri03] 4.3, 4.4 |
+//! | `geometry`, `field`, `slope`, `floors`, `samples`, `convex` | shapes shared by bodies: mass, signed distance and how fast it changes, sample points, faces | [Bri03] 4.3, 4.4 |
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
-//! | `broad`, `candidates`, `near`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
+//! | `broad`, `odometer`, `since`, `candidates`, `near`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
+//! | `haste` | into how many parts a step is divided | |
 //! | `shell` | surfaces without an inside | [Gue06] 2.14 |
 //! | `motion` | free flight | [Gue06] 2.5 |
 //! | `sleep` | still groups that wait until something touches them | |
@@ -57,16 +58,20 @@ mod field;
 mod floors;
 mod geometry;
 mod graph;
+mod haste;
 mod lasting;
 pub mod meter;
 mod model;
 mod motion;
 mod near;
+mod odometer;
 mod persistent;
 mod push;
 mod samples;
 mod shell;
+mod since;
 mod sleep;
+mod slope;
 mod solve;
 mod state;
 mod step;

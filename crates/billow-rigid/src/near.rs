@@ -24,9 +24,13 @@ pub(crate) struct Known {
     /// Vertices and edges that are close: results are the same without it.
     pub(crate) near: Option<Arc<Candidates>>,
     /// Places that serve for a while, as the state holds them.
-    pub(crate) lasting: Option<Lasting>,
+    pub(crate) lasting: Option<Box<Lasting>>,
     /// How far the two moved past each other in a part of a step, at most [m].
     pub(crate) pace: f64,
+    /// How much farther the two may move before anything of them may meet or last, if they do not now [m].
+    pub(crate) room: f64,
+    /// What the odometers of both together show when they have moved that far [m].
+    pub(crate) free: f64,
 }
 
 /// Scratch of [`touches`].
@@ -35,6 +39,13 @@ pub(crate) struct Scratch {
     found: Vec<Touch>,
     slopes: Once<(Vec3, f64, Vec3)>,
     bounds: Bounds,
+}
+
+impl Scratch {
+    /// All places that the last look found, before they were thinned.
+    pub(crate) fn found(&self) -> &[Touch] {
+        &self.found
+    }
 }
 
 /// Values of vertices, each computed once per use.
@@ -90,6 +101,7 @@ pub(crate) struct Meeting<'a> {
 pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) -> Vec<Touch> {
     let found = &mut scratch.found;
     found.clear();
+    known.room = f64::NEG_INFINITY;
     let ([a, b], margin) = (meeting.now, meeting.margin);
     let reach = margin + meeting.way;
     if let (Some(ca), Some(cb)) = (&a.shape.convex, &b.shape.convex) {
@@ -116,15 +128,20 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
         if slow {
             let still = Meeting { end: meeting.now, margin: margin + extra, ..*meeting };
             sampled_both(&still, known, scratch);
+            if scratch.found.is_empty() {
+                known.lasting = None;
+                return Vec::new();
+            }
             let lasting = Lasting::new(&meeting.now, &thin(&scratch.found, a.shape.depth.min(b.shape.depth)));
             let touches = lasting.touches(meeting);
-            known.lasting = Some(lasting);
+            known.lasting = Some(Box::new(lasting));
             return touches;
         }
         known.lasting = None;
         sampled_both(meeting, known, scratch);
         let found = &mut scratch.found;
         if !solid {
+            known.room = f64::NEG_INFINITY;
             let sampled = found.len();
             shell::meet(meeting.now, reach, found);
             let mut k = 0;
@@ -139,6 +156,12 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
     thin(found, size)
 }
 
+/// Whether two shapes meet by samples of each in the distance of the other.
+pub(crate) fn sampled([a, b]: [&Geometry; 2]) -> bool {
+    let smooth = a.ball > 0.0 || b.ball > 0.0 || a.convex.is_some() && b.convex.is_some();
+    !smooth && a.field.is_some() && b.field.is_some()
+}
+
 /// Samples of both bodies that meet the other, among the remembered candidates if they still serve.
 fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) {
     let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|way| (near, way));
@@ -146,8 +169,11 @@ fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch)
         (Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)), 0.0)
     });
     for owner in owners(&meeting.now) {
-        sampled(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
+        samples_of(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
     }
+    // What is as far apart as this need not be looked at.
+    known.room =
+        if scratch.found.is_empty() { near.room(&meeting.end, meeting.apart()) } else { f64::NEG_INFINITY };
     known.near = Some(near);
 }
 
@@ -166,6 +192,11 @@ pub(crate) fn owners([a, b]: &[Placed<'_>; 2]) -> std::ops::Range<usize> {
 }
 
 impl Meeting<'_> {
+    /// Distance from which two bodies neither meet nor have places that last [m].
+    fn apart(&self) -> f64 {
+        self.margin + Lasting::reach(&self.now)
+    }
+
     /// Whether a place closes during the step, up to the margin, if the velocities stay.
     fn arrives(&self, touch: &mut Touch) -> bool {
         let on_a = self.end[0].pose.point(self.now[0].pose.inverse_point(touch.on_a));
@@ -214,7 +245,7 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
 }
 
 /// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one.
-fn sampled(
+fn samples_of(
     meeting: &Meeting<'_>,
     owner: usize,
     (side, way): (&Side, f64),

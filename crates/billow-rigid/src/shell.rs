@@ -36,7 +36,7 @@ impl Features {
     }
 }
 
-fn tree(boxes: &[Aabb]) -> Bvh<1> {
+pub(crate) fn tree(boxes: &[Aabb]) -> Bvh<1> {
     let centres: Vec<Vec3> = boxes.iter().map(Aabb::centre).collect();
     let mut tree = Bvh::from_centres(&centres);
     tree.refit(Vec3::ZERO, |k| ([boxes[k]], 0.0));

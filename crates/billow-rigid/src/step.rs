@@ -8,7 +8,7 @@ use crate::error::StepError;
 use crate::graph::Levels;
 use crate::model::Model;
 use crate::state::{Carried, State};
-use crate::{document, motion, persistent, push, sleep};
+use crate::{document, lasting, motion, persistent, push, sleep};
 use billow_num::Pose;
 use billow_num::stages::Stages;
 
@@ -156,18 +156,12 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
 /// continuous in how deep it is.
 fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
     let Contact { a, b, skin, .. } = found.contact;
-    let [a, b] = [a, b].map(|i| model.geometry(i as usize).depth);
-    let deep = DEEP * a.min(b);
-    let allowed = if skin > 0.0 { deep.min(SHALLOW * skin) } else { deep };
+    let allowed = lasting::allowed([a, b].map(|i| model.geometry(i as usize)));
     (found.gap < -allowed).then_some(Contact { skin: skin - allowed, ..found.contact })
 }
 
 /// Times that bodies are pushed apart after a step.
 const CLEARINGS: u32 = 3;
-/// Overlap that is left alone, as a part of the thinner body's half thickness.
-const DEEP: f64 = 5e-3;
-/// The same as a part of the distance kept, which allows for what samples of φ do not tell.
-const SHALLOW: f64 = 0.05;
 
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {

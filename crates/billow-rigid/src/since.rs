@@ -1,0 +1,98 @@
+//! How far two bodies have moved past each other where they are close.
+//!
+//! What was found for a pair serves until the two have moved by more than it allows for. Only the region counts in which
+//! both bodies are: there, bodies that roll or pivot on each other hardly move past each other, however far
+//! their centres go. Everything else is known to have been far away.
+
+use crate::geometry::Geometry;
+use crate::near::Placed;
+use crate::odometer::turn;
+use billow_num::{Pose, Vec3};
+
+/// The relative pose of two bodies at some time, to tell how far they have moved past each other since.
+///
+/// What counts is how far they moved where they are close: bodies that roll or pivot on each other hardly move past each
+/// other there, however far their centres go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Since {
+    /// Pose of the smaller body in the frame of the larger.
+    pub(crate) between: Pose,
+    /// Middle of the region that was within `clear` of both, in the frames of the smaller and of the larger body [m].
+    pivot: [Vec3; 2],
+    /// Radius of that region [m].
+    arm: f64,
+    /// How far points that can come close at all are from the centre of the smaller body [m].
+    whole: f64,
+    /// Distance of everything outside of the region from the other body, at least [m].
+    clear: f64,
+}
+
+impl Since {
+    /// The pair as it is; what is farther than `clear` [m] from the other body may move farther than what is close.
+    pub(crate) fn new(pair: &[Placed<'_>; 2], clear: f64) -> Self {
+        Self::then(pair.map(|p| p.shape), relative(pair), clear)
+    }
+
+    /// Two shapes as they were with the smaller one `between` in the frame of the larger.
+    pub(crate) fn then(shapes: [&Geometry; 2], between: Pose, clear: f64) -> Self {
+        let [small, large] = by_size(shapes, |s| s.radius);
+        let (middle, arm) = region([small, large], &between, clear);
+        let pivot = [between.inverse_point(middle), middle];
+        Self { between, pivot, arm, whole: small.radius + clear, clear }
+    }
+
+    /// A bound of how far points that were close have moved in the frame of the other body [m], unless others may have
+    /// come within `reach` [m].
+    #[inline]
+    pub(crate) fn way(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<f64> {
+        let (near, far) = self.ways(pair);
+        // Sampled distances are a little off: half of what is left is sure.
+        (self.clear - far >= 2.0 * reach).then_some(near)
+    }
+
+    /// How much farther the two may move until what was not close may come within `reach` [m], and how far what was close
+    /// has moved.
+    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], reach: f64) -> (f64, f64) {
+        let (near, far) = self.ways(pair);
+        (self.clear - far - 2.0 * reach, near)
+    }
+
+    /// Bounds of how far points have moved in the frame of the other body: those that were close, and all [m].
+    #[inline]
+    fn ways(&self, pair: &[Placed<'_>; 2]) -> (f64, f64) {
+        let now = relative(pair);
+        let turn = turn(&self.between, &now);
+        let far = now.position.distance(self.between.position) + turn * self.whole;
+        let near = now.point(self.pivot[0]).distance(self.pivot[1]) + turn * self.arm;
+        (near.min(far), far)
+    }
+}
+
+/// A ball around what may be within `clear` of both bodies, in the frame of the larger: where their boxes overlap, or the
+/// balls around them.
+pub(crate) fn region([small, large]: [&Geometry; 2], between: &Pose, clear: f64) -> (Vec3, f64) {
+    let [p, q] = [small.bounds_at(between), large.bounds].map(|b| b.inflated(clear));
+    let (low, high) = (p.min.max(q.min), p.max.min(q.max));
+    let boxes = (0.5 * (low + high), 0.5 * (high - low).max(Vec3::ZERO).length());
+    // The plane in which the spheres cut each other; the lens is all of a ball whose centre lies beyond it.
+    let [r, s] = [small.radius + clear, large.radius + clear];
+    let d = between.position.length();
+    let x = 0.5 * (d + (s * s - r * r) / d);
+    let balls = if x.is_nan() || x >= d {
+        (between.position, r)
+    } else {
+        (between.position * (x / d), (s * s - x * x).max(0.0).sqrt())
+    };
+    if balls.1 <= boxes.1 { balls } else { boxes }
+}
+
+/// The smaller of two, then the larger.
+pub(crate) fn by_size<T: Copy>([a, b]: [T; 2], radius: impl Fn(T) -> f64) -> [T; 2] {
+    if radius(a) <= radius(b) { [a, b] } else { [b, a] }
+}
+
+/// Pose of the smaller body in the frame of the larger.
+fn relative(pair: &[Placed<'_>; 2]) -> Pose {
+    let [small, large] = by_size(*pair, |p| p.shape.radius);
+    small.pose.then(&large.pose.inverse())
+}

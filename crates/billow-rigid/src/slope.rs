@@ -1,0 +1,90 @@
+//! How fast a signed distance changes outside its shape.
+//!
+//! A true distance changes by no more than the way. Samples of it are off by a little, which makes their interpolant
+//! steeper in places; over a longer way it still changes by little more than the way. Both bounds hold, and
+//! the sharper one counts: the steepest slope for short ways, the way and twice the error for long ones.
+
+use crate::field::Grid;
+use crate::shell;
+use billow_geom::proximity::point_triangle;
+use billow_geom::{Aabb, TriMesh};
+use billow_num::rng::Stream;
+use billow_num::{Vec3, par};
+
+/// Bounds of the change of a signed distance where it is positive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Slope {
+    /// Largest slope, at least one [-].
+    steepest: f64,
+    /// Largest change beyond the way [m].
+    excess: f64,
+}
+
+impl Slope {
+    /// No faster than this, as far as is known.
+    pub(crate) fn uniform(steepest: f64) -> Self {
+        Self { steepest, excess: if steepest <= 1.0 { 0.0 } else { f64::INFINITY } }
+    }
+
+    /// The slope of samples of the distance from a mesh. How far they are off is measured in many places, most of them
+    /// close to the surface.
+    pub(crate) fn of_samples(grid: &Grid, mesh: &TriMesh) -> Self {
+        let boxes: Vec<Aabb> = (0..mesh.triangles.len()).map(|t| Aabb::of_points(&mesh.corners(t))).collect();
+        let tree = shell::tree(&boxes);
+        let (domain, spacing) = (grid.domain(), grid.spacing());
+        let errors: Vec<f64> = par::map(PROBES, |i| {
+            let mut draw = Stream::new(3, 5).at(i as u64);
+            let mut unit = || draw.range(0.0, 1.0);
+            let x = if i % 4 == 0 {
+                domain.min + domain.size() * Vec3::new(unit(), unit(), unit())
+            } else {
+                // On an edge or in a triangle, and a little off it.
+                let [p, q, r] = mesh.corners(i % mesh.triangles.len());
+                let inside = if i % 4 == 1 { 0.0 } else { unit() };
+                let near = p.lerp(q, unit()).lerp(r, inside);
+                let off = Vec3::new(unit() - 0.5, unit() - 0.5, unit() - 0.5);
+                near + off.normalize_or_zero() * (NEAR * spacing * unit())
+            };
+            let phi = grid.phi(x);
+            if phi <= 0.0 || !domain.contains(x) {
+                return 0.0;
+            }
+            let distance = |t: u32| point_triangle(x, mesh.corners(t as usize)).distance;
+            tree.closest(x, f64::INFINITY, distance).map_or(0.0, |(_, d)| phi - d)
+        });
+        let [over, under] = errors.iter().fold([0.0f64; 2], |[over, under], e| [over.max(*e), under.max(-e)]);
+        Self { steepest: grid.steepest(), excess: SAFETY * (over + under) }
+    }
+
+    /// Most that the distance changes along a way [m].
+    #[inline]
+    fn change(&self, way: f64) -> f64 {
+        (self.steepest * way).min(way + self.excess)
+    }
+
+    /// A lower bound of the distance, where it is positive, `way` from a place where it is `phi` [m].
+    #[inline]
+    pub(crate) fn at_least(&self, phi: f64, way: f64) -> f64 {
+        phi - self.change(way)
+    }
+
+    /// How far one can go from a place where the distance is `phi` before it may be less than `least` [m].
+    #[inline]
+    pub(crate) fn room(&self, phi: f64, least: f64) -> f64 {
+        ((phi - least) / self.steepest).max(phi - least - self.excess)
+    }
+
+    /// A lower bound of the distance, where it is positive, along a straight way between two places of known distance
+    /// [m]: the bounds from both ends meet where they are lowest.
+    #[inline]
+    pub(crate) fn between(&self, [p, q]: [f64; 2], way: f64) -> f64 {
+        0.5 * (p + q) - self.change(0.5 * way)
+    }
+}
+
+/// Places where samples are compared with the mesh.
+const PROBES: usize = 16_384;
+/// How far most of them are from the surface, in samples.
+const NEAR: f64 = 3.0;
+/// Allowance for what is farther off between them.
+const SAFETY: f64 = 1.3;

@@ -80,8 +80,18 @@ impl Search<'_> {
         let bound = |pair: [u32; 2]| {
             (self.speed(motions, pair) * self.dt / self.stride(pair)).max(self.turns(motions, pair))
         };
+        // Most bodies are so slow that no pair of them is hasty.
+        let pace: Vec<f64> = par::map(motions.len(), |i| {
+            let m = &motions[i];
+            (m.v.length() + m.w.length() * self.model.geometry(i).radius) * self.dt
+        });
+        let slow = |p: &[u32; 2]| {
+            let [a, b] = p.map(|i| i as usize);
+            pace[a] + pace[b] <= self.stride(*p) && self.turns(motions, *p) <= 1.0
+        };
         let mut hasty: Vec<(f64, [u32; 2])> = par::gather(pairs.len(), 1024, |range, out| {
-            out.extend(pairs[range].iter().map(|p| (bound(*p), *p)).filter(|h| h.0 > 1.0));
+            let hasty = pairs[range].iter().filter(|p| !slow(p)).map(|p| (bound(*p), *p));
+            out.extend(hasty.filter(|h| h.0 > 1.0));
         });
         hasty.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
         // Many at a time, those first that may be hastiest, until the others cannot change the number of parts.

@@ -16,9 +16,13 @@ use std::sync::Arc;
 
 /// How far places are looked for beyond the margin, and so how far a pair may move, in half thicknesses of the thinner
 /// body.
-const REACH: f64 = 0.1;
+const REACH: f64 = 0.05;
 /// How far a pair may have moved where its places must be fresh, in the same unit.
 const FRESH: f64 = 0.005;
+
+/// Part of the way by which surfaces may have come closer than their places tell, because facets and edges follow each
+/// other at angles.
+const BEND: f64 = 0.35;
 
 /// Distance from which parts of two bodies do not tell how far the two have moved past each other, in the same unit.
 const ROOM: f64 = 0.6;
@@ -105,13 +109,20 @@ impl Lasting {
         let reach = Self::reach(&meeting.now);
         let [a, b] = meeting.now.map(|p| p.shape);
         if meeting.fresh && way > FRESH / REACH * reach {
-            // Nothing can have come deeper than this.
-            let deepest = a.slope.at_least(self.deepest, way).min(b.slope.at_least(self.deepest, way));
-            if deepest < a.skin + b.skin - allowed([a, b]) {
+            let least = a.skin + b.skin - allowed([a, b]);
+            // Nothing can have come deeper than the first; the places tell more sharply.
+            if self.deepest - way < least && self.gap(&meeting.end) - BEND * way < least {
                 return false;
             }
         }
         [a, b].iter().all(|s| s.slope.at_least(meeting.margin + reach, way) >= meeting.margin)
+    }
+
+    /// Gap of the deepest place at two poses [m].
+    fn gap(&self, [a, b]: &[Placed<'_>; 2]) -> f64 {
+        let gap =
+            |p: &Place| b.pose.vector(p.normal).dot(a.pose.point(p.anchors[0]) - b.pose.point(p.anchors[1]));
+        self.places.iter().map(gap).fold(f64::INFINITY, f64::min)
     }
 
     /// The places as they are now that close during the step.

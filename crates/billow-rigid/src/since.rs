@@ -96,3 +96,47 @@ fn relative(pair: &[Placed<'_>; 2]) -> Pose {
     let [small, large] = by_size(*pair, |p| p.shape.radius);
     small.pose.then(&large.pose.inverse())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use billow_geom::shapes::{cylinder, torus};
+    use billow_num::Quat;
+    use billow_num::rng::Stream;
+
+    /// Vertices of both bodies that come within reach moved no farther than told.
+    #[test]
+    fn nothing_comes_within_reach_from_farther_than_the_way() {
+        let solid = |mesh: &billow_geom::TriMesh| Geometry::solid(mesh, &Settings::default()).unwrap();
+        let ring = solid(&torus(0.3, 0.1, 16, 10).unwrap());
+        let pole = solid(&cylinder(0.1, 3.0, 22, 19, true).unwrap());
+        let (reach, clear) = (4e-3, 0.06);
+        let (mut told, mut moved) = (0, 0);
+        for i in 0..2000 {
+            let mut draw = Stream::new(8, 1).at(i);
+            let other = if i % 2 == 0 { &ring } else { &pole };
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let then = Pose { position: draw.unit_vector() * draw.range(0.1, 0.6), rotation };
+            let turn = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 0.06));
+            let shift = draw.unit_vector() * draw.range(0.0, 0.03);
+            let now = Pose { position: then.position + shift, rotation: turn * then.rotation };
+            let at = |pose| [Placed { shape: &ring, pose }, Placed { shape: other, pose: Pose::IDENTITY }];
+            let since = Since::new(&at(then), clear);
+            let Some(way) = since.way(&at(now), reach) else { continue };
+            told += 1;
+            for k in 0..2 {
+                let shapes = at(now);
+                for v in &shapes[k].shape.mesh.positions {
+                    let [before, after] =
+                        [then, now].map(|pose| if k == 0 { pose.point(*v) } else { pose.inverse_point(*v) });
+                    if shapes[1 - k].shape.phi(after) <= reach {
+                        assert!(before.distance(after) <= way + 1e-12, "{i}: {way}");
+                        moved += 1;
+                    }
+                }
+            }
+        }
+        assert!(told > 300 && moved > 1000, "{told} {moved}");
+    }
+}

@@ -88,3 +88,33 @@ const PROBES: usize = 16_384;
 const NEAR: f64 = 3.0;
 /// Allowance for what is farther off between them.
 const SAFETY: f64 = 1.3;
+
+#[cfg(test)]
+mod tests {
+    use crate::{Geometry, Settings};
+    use billow_geom::shapes::torus;
+    use billow_num::Vec3;
+    use billow_num::rng::Stream;
+
+    #[test]
+    fn samples_change_by_no_more_than_told_over_any_way() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let field = ring.field.as_ref().unwrap();
+        let mut sharp = 0;
+        for i in 0..100_000 {
+            let mut draw = Stream::new(12, 4).at(i);
+            let x = Vec3::new(draw.range(-0.45, 0.45), draw.range(-0.45, 0.45), draw.range(-0.15, 0.15));
+            let way = 0.2 * draw.range(0.0, 1.0).powi(2);
+            // Straight down as often as any way.
+            let down = -field.rise(x).1.normalize_or_zero();
+            let along = if i % 2 == 0 { down } else { draw.unit_vector() };
+            let [p, q] = [x, x + way * along].map(|x| ring.phi(x));
+            if p > 0.0 && q > 0.0 {
+                let least = ring.slope.at_least(p, way);
+                assert!(q >= least - 1e-12, "{way} m from {p} m: {q} m");
+                sharp += u32::from(q - least < 0.02);
+            }
+        }
+        assert!(sharp > 1000, "{sharp}");
+    }
+}

@@ -69,6 +69,7 @@ impl Coupled {
         moved.resize(x.len(), Vec3::ZERO);
         links.start(h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
+        objects.mark_stacks(pipeline);
         for k in 0..steps {
             let t = h * f64::from(k);
             if let Some(ahead) = due(k, steps, AIR) {
@@ -148,7 +149,7 @@ impl Coupled {
         const ROUNDS: u32 = 5;
         let Some((links, _)) = &mut self.elements else { return };
         for round in 0..ROUNDS {
-            if round > 0 && links.excess(x) < TOLERATED {
+            if round > 0 && links.excess(x) == 0.0 {
                 break;
             }
             for sweep in 0..sweeps {

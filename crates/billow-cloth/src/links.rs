@@ -17,6 +17,9 @@ const TILE: usize = 96;
 /// again; all of it would overshoot where stiff springs are many, because a sweep answers late.
 const KEPT: f64 = 0.8;
 
+/// Part of the strain it is allowed at which a spring stops, so that what collisions add is allowed too.
+const STOP: f64 = 0.95;
+
 /// All springs in the order in which they are swept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
@@ -35,9 +38,10 @@ struct Link {
     stiffness: f64,
     /// Tension per speed [N·s/m].
     damping: f64,
-    /// Lengths allowed [m].
+    /// Lengths between which it is kept, and the one it may have at most [m].
     shortest: f64,
     longest: f64,
+    allowed: f64,
     /// Inverse masses of the ends [1/kg].
     weights: [f64; 2],
     /// Impulse per tension without the impulse, for the present length of the sub-steps [s].
@@ -67,8 +71,9 @@ impl Links {
                 rest,
                 stiffness: springs.stiffness()[e] / rest,
                 damping: springs.damping()[e] / rest,
-                shortest: rest * (1.0 - limit.compression),
-                longest: rest * (1.0 + limit.extension),
+                shortest: rest * (1.0 - STOP * limit.compression),
+                longest: rest * (1.0 + STOP * limit.extension),
+                allowed: rest * (1.0 + limit.extension),
                 weights: springs.ends()[e].map(|i| model.inverse_masses[i as usize]),
                 gain: 0.0,
                 impulse: 0.0,
@@ -105,7 +110,7 @@ impl Links {
     pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
         let longest = par::max(self.list.len(), |k| {
             let (link, [a, b]) = (&self.list[k], self.tiles.nodes(k));
-            x[b as usize].distance(x[a as usize]) / link.longest
+            x[b as usize].distance(x[a as usize]) / link.allowed
         });
         (longest - 1.0).max(0.0)
     }

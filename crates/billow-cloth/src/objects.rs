@@ -5,7 +5,9 @@
 //! sampled once and then taken as moving planes; impulses accumulate over the passes of one step.
 
 use crate::Model;
+use billow_contact::Pipeline;
 use billow_geom::Aabb;
+use billow_levelset::Sample;
 use billow_num::{Vec3, par};
 
 /// A node near an object, in units of velocity.
@@ -37,6 +39,8 @@ pub(crate) struct ObjectContacts {
     time: f64,
     /// Part of its thickness that each node has between objects that pinch it; empty if there are no two objects.
     room: Vec<f64>,
+    /// Whether each node has other layers above or below it.
+    stacked: Vec<bool>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -47,10 +51,17 @@ const LAYERS: f64 = 32.0;
 /// Cosine of the angle between normals beyond which objects face each other.
 const OPPOSITE: f64 = -0.5;
 
+/// Sine of the angle at which objects that face each other are parallel rather than a wedge.
+const PARALLEL: f64 = 0.1;
+
+/// How much faster than its objects the mouth of a wedge may be. Jaws that close throw nothing out.
+const FASTEST: f64 = 1.5;
+
 impl ObjectContacts {
     /// Finds how thin each node must be to fit between objects that face each other at time `t`, with many layers above and
     /// below it. Without that, layers would push each other into the objects that press them. The less room, the less
-    /// friction: otherwise objects that close like a wedge would draw in cloth for which there is no place.
+    /// friction: otherwise objects that close like a wedge would draw in cloth for which there is no place. Nor may stacks
+    /// go any deeper into a wedge.
     pub(crate) fn make_room(&mut self, model: &Model, x: &[Vec3], t: f64) -> &[f64] {
         self.room.clear();
         if model.solids.len() > 1 {
@@ -59,6 +70,15 @@ impl ObjectContacts {
             par::fill(&mut self.room, |i| room_at(model, &boxes, (i, x[i]), t));
         }
         &self.room
+    }
+
+    /// Marks the nodes that have other layers above or below them.
+    pub(crate) fn mark_stacks(&mut self, pipeline: &Pipeline<'_>) {
+        self.stacked.clear();
+        if self.room.iter().any(|room| *room < 1.0) {
+            self.stacked.resize(self.room.len(), false);
+            pipeline.touching().flatten().for_each(|i| self.stacked[i as usize] = true);
+        }
     }
 
     /// Samples the objects at nodes that could reach them when moving for `dt` from time `t` about as fast as `v`.
@@ -80,12 +100,14 @@ impl ObjectContacts {
                                 velocity: sample.velocity,
                                 level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i] * room,
                                 friction: (model.frictions[i] * solid.friction).sqrt() * room * room,
-                                pushed: 0.0,
-                                held: Vec3::ZERO,
-                                active: false,
+                                ..ObjectContact::IDLE
                             });
                         }
                     }
+                }
+                if self.room.get(i).is_some_and(|room| *room < 1.0) {
+                    let layers = if self.stacked.get(i) == Some(&true) { LAYERS } else { 1.0 };
+                    out.extend(mouth_at(model, &boxes, (i, x[i], layers), t));
                 }
             }
         });
@@ -164,25 +186,88 @@ impl ObjectContacts {
     }
 }
 
-fn room_at(model: &Model, boxes: &[Aabb], (i, x): (usize, Vec3), t: f64) -> f64 {
-    let most = LAYERS * 2.0 * model.offsets[i];
-    let near = |k: usize| {
+/// Two objects that face each other, as a node sees them.
+struct Facing {
+    first: Sample,
+    second: Sample,
+}
+
+impl Facing {
+    /// Distance between them [m].
+    fn gap(&self) -> f64 {
+        self.first.phi + self.second.phi
+    }
+}
+
+/// All pairs of objects that face each other at `x`, both nearer than `most`.
+fn facing<'a>(
+    model: &'a Model,
+    boxes: &'a [Aabb],
+    (x, most): (Vec3, f64),
+    t: f64,
+) -> impl Iterator<Item = Facing> + 'a {
+    let near = move |k: usize| {
         let sample = boxes[k].inflated(most).contains(x).then(|| model.solids[k].shape.sample(x, t))?;
         (sample.phi < most).then_some(sample)
     };
-    let mut part = 1.0f64;
-    for one in 0..boxes.len() {
-        let Some(first) = near(one) else { continue };
-        for second in (one + 1..boxes.len()).filter_map(near) {
-            if first.normal.dot(second.normal) < OPPOSITE {
-                part = part.min((first.phi + second.phi) / most);
-            }
+    (0..boxes.len()).filter_map(move |one| Some((one, near(one)?))).flat_map(move |(one, first)| {
+        let others = (one + 1..boxes.len()).filter_map(near);
+        let pairs = others.map(move |second| Facing { first, second });
+        pairs.filter(|Facing { first, second }| first.normal.dot(second.normal) < OPPOSITE)
+    })
+}
+
+fn room_at(model: &Model, boxes: &[Aabb], (i, x): (usize, Vec3), t: f64) -> f64 {
+    let most = LAYERS * 2.0 * model.offsets[i];
+    let gaps = facing(model, boxes, (x, most), t).map(|pair| pair.gap());
+    gaps.fold(1.0, |part: f64, gap| part.min(gap / most)).max(0.0)
+}
+
+/// The plane through the mouth of a wedge, where so many layers fit between two objects, that keeps a node from going deeper.
+/// What is in there already may stay, if only it moves on with the mouth.
+///
+/// The planes of the two objects alone would do the same in the end. But they are nearly parallel: what is between
+/// them is sent to and fro without getting on, while layers behind it come nearer.
+fn mouth_at(
+    model: &Model,
+    boxes: &[Aabb],
+    (i, x, layers): (usize, Vec3, f64),
+    t: f64,
+) -> Option<ObjectContact> {
+    let thickness = 2.0 * model.offsets[i];
+    facing(model, boxes, (x, LAYERS * thickness), t).find_map(|pair| {
+        let Facing { first, second } = &pair;
+        let out = first.normal + second.normal;
+        let slope = out.length();
+        if slope < PARALLEL {
+            return None;
         }
-    }
-    part.max(0.0)
+        let speed = (first.velocity.dot(first.normal) + second.velocity.dot(second.normal)) / slope;
+        let fastest = FASTEST * first.velocity.length().max(second.velocity.length());
+        let normal = out / slope;
+        (speed <= fastest).then(|| ObjectContact {
+            node: i as u32,
+            normal,
+            velocity: normal * speed,
+            level: normal.dot(x) + ((layers * thickness - pair.gap()) / slope).min(0.0),
+            ..ObjectContact::IDLE
+        })
+    })
 }
 
 impl ObjectContact {
+    /// Has neither place nor friction, and pushed nothing yet.
+    const IDLE: Self = Self {
+        node: NONE,
+        normal: Vec3::ZERO,
+        velocity: Vec3::ZERO,
+        level: 0.0,
+        friction: 0.0,
+        pushed: 0.0,
+        held: Vec3::ZERO,
+        active: false,
+    };
+
     /// The least normal velocity relative to the object with which `x` is outside after `h` [m/s].
     fn least(&self, x: Vec3, since: f64, h: f64) -> f64 {
         (self.level + self.normal.dot(self.velocity) * since - self.normal.dot(x)) / h
@@ -244,6 +329,44 @@ mod tests {
             let most = (model.frictions[0] * 0.5).sqrt();
             let near = objects.contacts.iter().all(|c| (c.friction - most * part * part).abs() < 1e-12);
             assert!(near && (room > 1e-3 || objects.contacts.len() == 32), "{room}");
+        }
+    }
+
+    /// A wedge of 20° whose upper side moves into it.
+    fn wedge() -> Model {
+        let (sin, cos) = 20f64.to_radians().sin_cos();
+        let upper = billow_levelset::Moving {
+            body: HalfSpace::new(Vec3::ZERO, Vec3::new(sin, 0.0, -cos)).unwrap(),
+            motion: billow_levelset::Steady {
+                start: billow_num::Pose::IDENTITY,
+                twist: billow_levelset::Twist { linear: Vec3::X, angular: Vec3::ZERO },
+            },
+        };
+        let upper = crate::Solid { name: "upper".into(), shape: Arc::new(upper), friction: 0.5 };
+        let mesh = billow_geom::shapes::cloth_grid(0.02, 0.02, 4, 4).unwrap();
+        let start = mesh.positions.iter().map(|x| *x + Vec3::new(0.06, 0.0, 2e-3)).collect();
+        let solids = vec![wall(Vec3::ZERO, Vec3::Z), upper];
+        let setup = crate::Setup { garments: vec![garment(mesh, Some(start))], solids, ..Default::default() };
+        Model::new(setup).unwrap()
+    }
+
+    #[test]
+    fn stacks_are_pushed_along_by_the_mouth_of_a_wedge_and_single_layers_pass_it() {
+        let model = wedge();
+        let (x, h) = (model.initial_state().x, 0.01);
+        let mut objects = ObjectContacts::default();
+        assert!(objects.make_room(&model, &x, 0.0).iter().all(|room| *room < 1.0), "less than 32 mm");
+        for stacked in [true, false] {
+            let mut v = vec![Vec3::ZERO; x.len()];
+            objects.stacked = vec![stacked; x.len()];
+            objects.find(&model, &x, (0.0, h), &v);
+            objects.respond(&x, 0.0, h, &mut v);
+            for v in v {
+                // The mouth moves as fast as the upper side, and is as steep as the mean of both.
+                let along = v.dot(Vec3::new(10f64.to_radians().cos(), 0.0, 10f64.to_radians().sin()));
+                let expected = if stacked { 10f64.to_radians().cos() } else { 0.0 };
+                assert!((along - expected).abs() < 1e-9, "{stacked}: {v}");
+            }
         }
     }
 

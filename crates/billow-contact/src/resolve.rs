@@ -143,6 +143,11 @@ impl<'a> Pipeline<'a> {
         !self.work.touches.is_empty()
     }
 
+    /// The nodes of each contact.
+    pub fn touching(&self) -> impl Iterator<Item = [u32; 4]> {
+        self.work.touches.iter().map(|touch| touch.contact.nodes)
+    }
+
     /// Begins a sub-step: impulses accumulate anew.
     pub fn begin(&mut self) {
         self.work.repulsions.begin();

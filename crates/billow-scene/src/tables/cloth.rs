@@ -145,7 +145,7 @@ table! {
         /// limits there are up to eight times as many. More stretch less and hold deeper piles.
         small_steps: u32 = 8 => range(1.0, 1e4);
         /// How often the coupled integrator repeats a step to take account of collisions it did not foresee.
-        attempts: u32 = 1 => range(1.0, 100.0);
+        attempts: u32 = 1 => range(0.0, 100.0);
         /// Largest part of the explicit stability limit a dynamics step may take.
         courant: f64 = 0.5 => range(0.01, 1.0);
         /// Relative residual of the linear solves. Smaller is slower and more exact.

@@ -150,11 +150,14 @@ impl Repulsions {
         *movable = par::gather(touches.len(), par::CHUNK, |range, list| {
             list.extend(range.filter(|k| compliance(*k) > 0.0).map(|k| k as u32));
         });
+        // No more room than needed: these lists are long.
+        nodes.reserve_exact(movable.len().saturating_sub(nodes.len()));
         nodes.resize(movable.len(), [0; 4]);
         par::fill(nodes, |k| touches[movable[k] as usize].contact.nodes);
         let known = tiles.rebuild(inverse_masses.len(), nodes, TILE);
         debug_assert!(known.is_ok(), "contacts name four different nodes of the surface");
-        list.resize(tiles.order().len(), Repulsion::NONE);
+        list.reserve_exact(nodes.len().saturating_sub(list.len()));
+        list.resize(nodes.len(), Repulsion::NONE);
         par::fill(list, |position| {
             let k = movable[tiles.order()[position] as usize] as usize;
             Repulsion::new(&touches[k], 1.0 / compliance(k))

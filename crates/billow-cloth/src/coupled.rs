@@ -146,7 +146,7 @@ impl Coupled {
     /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step, more of them
     /// where that is not enough. What collided before stays on its side, and objects have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, pipeline: &mut Pipeline<'_>, x: &mut [Vec3]) {
-        const ROUNDS: u32 = 5;
+        const ROUNDS: u32 = 12;
         let Some((links, _)) = &mut self.elements else { return };
         for round in 0..ROUNDS {
             if round > 0 && links.excess(x) == 0.0 {

@@ -81,8 +81,12 @@ const FEW: usize = 64;
 /// A rule that the velocity of every node that collisions change must still obey, such as staying out of solid objects.
 pub type KeepOut<'a> = &'a dyn Fn(usize, &mut Vec3);
 
-/// Part of the thickness that what collided keeps while limits are enforced.
+/// Part of the thickness that what collided keeps while limits are enforced, if it had as much at the start of the step.
 const BARRIER: f64 = 0.1;
+
+/// Part of the thickness that it gets even if it had less. Collisions alone leave half of what there was, and limits that press
+/// layers together in every step would leave nothing in the end.
+const LEAST: f64 = 0.01;
 
 /// Passes over the collisions of one round.
 const PASSES: u32 = 4;
@@ -285,7 +289,8 @@ impl Pipeline<'_> {
         let Workspace { met, room, .. } = &mut *self.work;
         met.extend(collisions.iter().map(|collision| {
             let (contact, pair) = (collision.contact(), &collision.pair);
-            let gap = (BARRIER * pair.gap_within(surface, room)).min(contact.relative(x).dot(contact.normal));
+            let (gap, now) = (pair.gap_within(surface, room), contact.relative(x).dot(contact.normal));
+            let gap = (BARRIER * gap).min(now.max(LEAST * gap));
             Touch { contact, gap, friction: 0.0 }
         }));
     }
@@ -434,6 +439,30 @@ mod tests {
             let height = up.dot(*high - end[0]);
             assert!((height - room * THICKNESS).abs() < 0.02 * THICKNESS, "{height}");
         }
+    }
+
+    /// Layers that limits press together in step after step keep a part of their distance.
+    #[test]
+    fn what_collides_in_every_step_does_not_come_ever_nearer() {
+        let dt = 0.01;
+        let (surface, mut x) = triangles(1e-6 * THICKNESS);
+        let config = Config::default();
+        for _ in 0..3 {
+            let mut work = Workspace::default();
+            let mut pipeline = Pipeline::new(&surface, Step { x: &x, dt, config: &config }, &mut work);
+            pipeline.find(&[Vec3::ZERO; 6]);
+            let mut v: Vec<Vec3> =
+                (0..6).map(|i| if i < 3 { Vec3::ZERO } else { Vec3::NEG_Z * 0.1 }).collect();
+            assert!(pipeline.collide(&mut v, &|_, _| {}).unwrap() > 0);
+            let mut end: Vec<Vec3> = x.iter().zip(&v).map(|(x, v)| *x + *v * dt).collect();
+            for _ in 0..50 {
+                pipeline.keep_apart(&mut end);
+            }
+            x = end;
+        }
+        let up = (x[1] - x[0]).cross(x[2] - x[0]).normalize();
+        let lowest = x[3..].iter().map(|high| up.dot(*high - x[0])).fold(f64::INFINITY, f64::min);
+        assert!(lowest > 0.005 * THICKNESS, "{lowest}");
     }
 
     /// Limits that pull together what collided would only make it collide again.

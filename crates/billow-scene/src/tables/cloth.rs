@@ -154,7 +154,7 @@ table! {
         max_iterations: u32 = 200 => range(1.0, 1e6);
         /// How strain beyond the fabric's limits is taken out.
         strain_limiting: Limiting = Limiting::GaussSeidel;
-        /// Sweeps of strain limiting per step, up to five times as many while springs stay beyond their limits. More keep the
+        /// Sweeps of strain limiting per step, up to twelve times as many while springs stay beyond their limits. More keep the
         /// limits better.
         strain_sweeps: u32 = 8 => range(1.0, 1e4);
         /// Stiffness of the repulsion between layers, per node.

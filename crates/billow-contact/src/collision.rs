@@ -8,6 +8,9 @@ use crate::search::Search;
 use crate::way::Fit;
 use billow_geom::ccd::Hit;
 
+/// Part of their distance that elements keep which start closer than the usual separation.
+const KEPT: f64 = 0.5;
+
 /// A pair that would meet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Collision {
@@ -76,13 +79,7 @@ impl Detected {
     fn look(&mut self, fit: Fit<'_>, pair: Pair) {
         self.candidates += 1;
         let ((x0, x1), separation) = (fit.path.of(&pair), fit.reach * pair.gap(fit.surface));
-        if pair.stay_beyond(&x0, &x1, separation) {
-            return;
-        }
-        let (contact, distance) = pair.nearest(&x0);
-        // Elements that start closer than the usual separation keep half of what they have.
-        let separation = separation.min(0.5 * distance);
-        if !pair.kept_apart(contact.normal, &x0, &x1, separation) {
+        if let Some(separation) = pair.doubt(&x0, &x1, (separation, KEPT)) {
             self.tests += 1;
             let hit = pair.meet(&x0, &x1, separation);
             self.collisions.extend(hit.map(|hit| Collision { pair, hit }));

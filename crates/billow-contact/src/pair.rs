@@ -109,6 +109,23 @@ impl Pair {
         }
     }
 
+    /// The distance for which the trajectories from `x0` to `x1` must be tested, unless planes hold the elements farther
+    /// apart than `separation` all the way. Of what they have at the start elements need not keep more than a `part`.
+    #[inline(always)]
+    pub(crate) fn doubt(
+        &self,
+        x0: &[Vec3; 4],
+        x1: &[Vec3; 4],
+        (separation, part): (f64, f64),
+    ) -> Option<f64> {
+        if self.stay_beyond(x0, x1, separation) {
+            return None;
+        }
+        let (contact, distance) = self.nearest(x0);
+        let separation = separation.min(part * distance);
+        (!self.kept_apart(contact.normal, x0, x1, separation)).then_some(separation)
+    }
+
     /// When and how the elements come as close as `separation` while their nodes move from `x0` to `x1`.
     pub(crate) fn meet(&self, x0: &[Vec3; 4], x1: &[Vec3; 4], separation: f64) -> Option<Hit> {
         match self.kind {

@@ -89,6 +89,16 @@ impl<const E: usize> Bvh<E> {
     }
 }
 
+impl Bvh<1> {
+    /// A tree over boxes that stay where they are, shaped by median splits and stored relative to `origin` [m].
+    pub fn of_boxes(origin: Vec3, boxes: &[Aabb]) -> Self {
+        let centres: Vec<Vec3> = boxes.iter().map(Aabb::centre).collect();
+        let mut tree = Self::from_centres(&centres);
+        tree.refit(origin, |k| ([boxes[k]], 0.0));
+        tree
+    }
+}
+
 /// All indices, ordered so that consecutive runs of four, sixteen, … are compact.
 fn spatial_order(centres: &[Vec3]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..centres.len() as u32).collect();

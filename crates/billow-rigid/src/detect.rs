@@ -15,6 +15,7 @@ use crate::model::Model;
 use crate::motion::advanced;
 use crate::near::{Known, Meeting, Placed, Scratch, touches};
 use crate::odometer::Odometer;
+use crate::shell;
 use crate::state::{Met, Place, State};
 use billow_geom::Aabb;
 use billow_num::{Pose, par};
@@ -246,23 +247,28 @@ impl Search<'_> {
         } else {
             // Fast: advanced as far as the distance allows until they touch.
             known.lasting = None;
-            let mut t = 0.0;
-            loop {
-                poses = [self.pose_at(motions, a, t), self.pose_at(motions, b, t)];
+            let (mut t, mut collide) = (0.0, false);
+            let at = |t: f64| [self.pose_at(motions, a, t), self.pose_at(motions, b, t)];
+            let nearest = loop {
+                poses = at(t);
                 let left = self.dt - t;
-                let meeting = meeting(shapes, poses, poses, (margin + left * speed, 0.0));
-                found = touches(&meeting, known, scratch);
+                let here = meeting(shapes, poses, poses, (margin + left * speed, 0.0));
+                found = touches(&here, known, scratch);
                 known.room = f64::NEG_INFINITY;
                 let Some(nearest) = found.iter().map(|s| s.gap).min_by(f64::total_cmp) else { return };
-                if nearest <= margin {
-                    break;
+                if nearest <= margin || collide {
+                    break nearest;
                 }
                 if left <= 0.0 {
                     return;
                 }
-                t = self.dt.min(t + (0.9 * nearest).max(stride) / speed);
-            }
-            found.retain(|touch| touch.gap <= margin + 0.25 * stride);
+                let next = self.dt.min(t + (0.9 * nearest).max(stride) / speed);
+                // What has no inside is not seen any more once it is passed.
+                let ahead = meeting(shapes, poses, at(next), (margin, 0.0));
+                let hit = shell::collide(&ahead, &mut scratch.shells);
+                (t, collide) = hit.map_or((next, false), |part| (t + part * (next - t), true));
+            };
+            found.retain(|touch| touch.gap <= margin.max(nearest) + 0.25 * stride);
             known.lasting = None;
         }
         let skin = shapes[0].skin + shapes[1].skin;

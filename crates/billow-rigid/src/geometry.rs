@@ -7,8 +7,8 @@ use crate::RigidError;
 use crate::convex::Convex;
 use crate::field::{Field, Grid};
 use crate::samples::Samples;
-use crate::shell::Features;
 use crate::slope::Slope;
+use billow_contact::Shape;
 use billow_geom::mass::{MassProperties, Matter};
 use billow_geom::{Aabb, TriMesh};
 use billow_levelset::{
@@ -62,8 +62,8 @@ pub struct Geometry {
     /// None for thin shells, which have no inside.
     pub(crate) field: Option<Field>,
     pub(crate) convex: Option<Convex>,
-    /// Triangles and edges, for meeting surfaces without an inside; balls have none.
-    pub(crate) features: Option<Features>,
+    /// What surfaces without an inside meet; of a ball, its centre.
+    pub(crate) outline: Shape,
     /// Radius of the ball if it is one [m].
     pub(crate) ball: f64,
     pub(crate) bounds: Aabb,
@@ -116,7 +116,7 @@ impl Geometry {
         (shape.ball, shape.radius, shape.depth) = (radius, radius, radius);
         shape.samples = Samples::centre();
         shape.field = Some(Field::Ball(radius));
-        shape.features = None;
+        shape.outline = Shape::point();
         Ok(shape)
     }
 
@@ -154,6 +154,7 @@ impl Geometry {
         }
         let mut shape = Self::bare(mesh, &MassProperties::of_shell(mesh, Matter::Density(1.0))?)?;
         shape.skin = 0.5 * thickness;
+        shape.depth = shape.depth.max(FLAT * shape.radius);
         Ok(shape)
     }
 
@@ -164,7 +165,7 @@ impl Geometry {
         let mesh = TriMesh { positions, triangles: mesh.triangles.clone() };
         let topology = mesh.topology()?;
         let samples = Samples::of_mesh(&mesh, &topology, 0.0);
-        let features = Some(Features::new(&mesh, &topology));
+        let outline = Shape::new(&mesh)?;
         let radius = mesh.positions.iter().map(|x| x.length()).fold(0.0, f64::max);
         let bounds = mesh.bounds();
         let unit = UnitMass { measure: properties.mass, moments };
@@ -175,7 +176,7 @@ impl Geometry {
             samples,
             field: None,
             convex: None,
-            features,
+            outline,
             ball: 0.0,
             bounds,
             radius,
@@ -273,6 +274,8 @@ impl Geometry {
     }
 }
 
+/// Part of its radius that counts as half the thickness of a flat shell at least: steps are divided by it.
+const FLAT: f64 = 0.1;
 /// Height above their chord of edges that are left out, in half thicknesses.
 const FINE: f64 = 1e-2;
 /// Part of a sample of φ by which bodies are kept apart: trilinear samples cut sharp edges by at most about this.

@@ -27,7 +27,7 @@
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
 //! | `broad`, `odometer`, `since`, `candidates`, `near`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
 //! | `haste` | into how many parts a step is divided | |
-//! | `shell` | surfaces without an inside | [Gue06] 2.14 |
+//! | `shell`, `halt` | surfaces without an inside, and what waits before them | [Gue06] 2.14 |
 //! | `motion` | free flight | [Gue06] 2.5 |
 //! | `sleep` | still groups that wait until something touches them | |
 //! | `collide` | elastic collisions | [Gue06] 2.6, 2.7 |
@@ -58,6 +58,7 @@ mod field;
 mod floors;
 mod geometry;
 mod graph;
+mod halt;
 mod haste;
 mod lasting;
 pub mod meter;

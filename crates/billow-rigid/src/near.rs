@@ -39,6 +39,7 @@ pub(crate) struct Scratch {
     found: Vec<Touch>,
     slopes: Once<(Vec3, f64, Vec3)>,
     bounds: Bounds,
+    pub(crate) shells: shell::Scratch,
 }
 
 impl Scratch {
@@ -109,14 +110,14 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
         found.retain_mut(|t| meeting.arrives(t));
     } else if b.shape.ball > 0.0 {
         ball(b, a, reach, found);
-        shell_and_ball(b, a, reach, found);
         found.iter_mut().for_each(|t| {
             (t.on_a, t.on_b, t.normal) = (t.on_b, t.on_a, -t.normal);
         });
+        shell::meet(meeting, &mut scratch.shells, found);
         found.retain_mut(|t| meeting.arrives(t));
     } else if a.shape.ball > 0.0 {
         ball(a, b, reach, found);
-        shell_and_ball(a, b, reach, found);
+        shell::meet(meeting, &mut scratch.shells, found);
         found.retain_mut(|t| meeting.arrives(t));
     } else {
         let solid = a.shape.field.is_some() && b.shape.field.is_some();
@@ -143,7 +144,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
         if !solid {
             known.room = f64::NEG_INFINITY;
             let sampled = found.len();
-            shell::meet(meeting.now, reach, found);
+            shell::meet(meeting, &mut scratch.shells, found);
             let mut k = 0;
             found.retain_mut(|t| {
                 k += 1;
@@ -198,7 +199,7 @@ impl Meeting<'_> {
     }
 
     /// Whether a place closes during the step, up to the margin, if the velocities stay.
-    fn arrives(&self, touch: &mut Touch) -> bool {
+    pub(crate) fn arrives(&self, touch: &mut Touch) -> bool {
         let on_a = self.end[0].pose.point(self.now[0].pose.inverse_point(touch.on_a));
         let on_b = self.end[1].pose.point(self.now[1].pose.inverse_point(touch.on_b));
         touch.end = touch.normal.dot(on_a - on_b);
@@ -216,13 +217,6 @@ fn ball(ball: Placed<'_>, other: Placed<'_>, reach: f64, out: &mut Vec<Touch>) {
         let normal = other.pose.vector(normal);
         let on_a = ball.pose.position - normal * ball.shape.ball;
         out.push(Touch { on_a, on_b: on_a - normal * gap, normal, gap, end: gap });
-    }
-}
-
-/// A ball against a surface without an inside.
-fn shell_and_ball(ball: Placed<'_>, other: Placed<'_>, reach: f64, out: &mut Vec<Touch>) {
-    if other.shape.field.is_none() {
-        shell::ball(ball, other, reach, out);
     }
 }
 

@@ -46,7 +46,7 @@ impl Odometer {
 }
 
 /// A bound of how far points within `arm` of the centre move from one pose to another [m].
-fn way(from: &Pose, to: &Pose, arm: f64) -> f64 {
+pub(crate) fn way(from: &Pose, to: &Pose, arm: f64) -> f64 {
     if from == to { 0.0 } else { from.position.distance(to.position) + turn(from, to) * arm }
 }
 

@@ -5,7 +5,7 @@
 //! the sharper one counts: the steepest slope for short ways, the way and twice the error for long ones.
 
 use crate::field::Grid;
-use crate::shell;
+use billow_geom::bvh::Bvh;
 use billow_geom::proximity::point_triangle;
 use billow_geom::{Aabb, TriMesh};
 use billow_num::rng::Stream;
@@ -30,7 +30,7 @@ impl Slope {
     /// close to the surface.
     pub(crate) fn of_samples(grid: &Grid, mesh: &TriMesh) -> Self {
         let boxes: Vec<Aabb> = (0..mesh.triangles.len()).map(|t| Aabb::of_points(&mesh.corners(t))).collect();
-        let tree = shell::tree(&boxes);
+        let tree = Bvh::of_boxes(Vec3::ZERO, &boxes);
         let (domain, spacing) = (grid.domain(), grid.spacing());
         let errors: Vec<f64> = par::map(PROBES, |i| {
             let mut draw = Stream::new(3, 5).at(i as u64);

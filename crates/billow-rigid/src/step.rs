@@ -6,6 +6,7 @@ use crate::contact::{Contact, Motion};
 use crate::detect::{Found, Memory, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
+use crate::halt::Halt;
 use crate::model::Model;
 use crate::state::{Carried, State};
 use crate::{document, lasting, motion, persistent, push, sleep};
@@ -27,6 +28,8 @@ pub struct Workspace {
     pub(crate) carried: Vec<Carried>,
     /// Which bodies move.
     pub(crate) live: Vec<bool>,
+    /// Where bodies were that must not pass through shells.
+    pub(crate) halt: Halt,
 }
 
 /// What a step did.
@@ -44,6 +47,8 @@ pub struct StepReport {
     pub levels: u64,
     /// Bodies asleep.
     pub asleep: u64,
+    /// Times that a body was led back because it had gone through a thin shell, or that through it.
+    pub held: u64,
     /// Position corrections.
     pub pushes: u64,
     /// Largest overlap left between the anchors of a contact [m].
@@ -80,7 +85,8 @@ pub fn step(
         part(model, &mut next, work, config, dt / parts as f64, &mut report);
         finite(model, &next)?;
     }
-    report.stages.time("clear", || clear_up(model, &mut next, work, config, dt / parts as f64));
+    report.held +=
+        report.stages.time("clear", || clear_up(model, &mut next, work, config, dt / parts as f64));
     work.memory.end(&mut next);
     sleep::watch(model, &mut next, &work.live, dt);
     report.asleep = (0..model.len()).filter(|i| model.is_dynamic(*i) && !work.live[*i]).count() as u64;
@@ -112,6 +118,7 @@ fn part(
     }
 
     // Advance bodies to their new positions.
+    work.halt.note(model, state);
     persistent::advance(dt, work, model, state);
     state.owed = 0.5 * dt;
     state.time += dt;
@@ -122,17 +129,20 @@ fn part(
     report.pushes += report.stages.time("push", || {
         push::push_apart(model, state, &work.contacts, order, &work.live, config.push_sweeps)
     });
+    report.held +=
+        report.stages.time("halt", || work.halt.hold((model, config), &work.live, &mut work.broad, state));
     let gap = |c: &Contact| c.gap(&state.bodies[c.a as usize].pose, &state.bodies[c.b as usize].pose);
     report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
 }
 
 /// Looks for all places once more where the bodies ended and pushes apart what overlaps: what turns while it slides
 /// past another body can end deeper than contacts found before the motion tell. The next step begins with the places
-/// found here.
-fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Config, dt: f64) {
+/// found here. Tells how many bodies were led back before a shell.
+fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
     if config.push_sweeps == 0 || config.method == Method::Document {
-        return;
+        return 0;
     }
+    let mut held = 0;
     let mut pairs = std::mem::take(&mut work.pairs);
     work.memory.fresh = true;
     for _ in 0..CLEARINGS {
@@ -145,11 +155,14 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
             break;
         }
         let order = persistent::level_order(&work.levels, &contacts);
+        work.halt.note(model, state);
         push::push_apart(model, state, &contacts, (&work.levels, &order), &work.live, config.push_sweeps);
+        held += work.halt.hold((model, config), &work.live, &mut work.broad, state);
         // Only what was pushed is looked at again.
         let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
         pairs.retain(|p| p.iter().any(moved));
     }
+    held
 }
 
 /// A contact that overlaps too much, so that pushing it apart undoes what is too much: how far it is pushed is then

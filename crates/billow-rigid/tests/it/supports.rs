@@ -94,6 +94,56 @@ fn cups_without_walls_nest_and_hold_a_ball() {
     );
 }
 
+#[test]
+fn shells_do_not_pass_through_shells_however_fast_they_are() {
+    let thickness = 1e-3;
+    let cup = Cup { segments: 16, stacks: 2, ..Cup::default() }.shell().unwrap();
+    let wall = billow_geom::shapes::cloth_grid(0.6, 0.6, 7, 7).unwrap();
+    for (k, speed) in [3.0, 11.0, 31.0, 110.0, 900.0].into_iter().enumerate() {
+        for (j, turn) in [0.0, 25.0].into_iter().enumerate() {
+            let mut b = Builder::default();
+            let [cup, wall] = [&cup, &wall].map(|m| b.shape(Geometry::thin(m, thickness).unwrap()));
+            let ball = b.shape(Geometry::ball(0.01).unwrap());
+            // Cups and a ball fly at a wall, and another cup at a cup that stands in its way.
+            b.body("wall", wall, Vec3::ZERO).drive = Drive::Static;
+            b.body("cup", cup, Vec3::new(1.0, 0.0, -0.1)).drive = Drive::Static;
+            for (shape, at) in [(cup, -0.15), (cup, 0.0), (ball, 0.15), (cup, 1.01)] {
+                let height = 0.21 + 0.013 * (k + 5 * j) as f64;
+                let body = b.body("bullet", shape, Vec3::new(at, 0.02, height));
+                (body.velocity, body.spin) = (Vec3::new(0.0, 0.0, -speed), Vec3::new(0.3, 0.7, 0.2) * turn);
+                body.placement.rotation = Quat::from_rotation_x(0.4 * at);
+            }
+            let model = billow_rigid::Model::new(b.geometries, b.bodies, Vec3::ZERO).unwrap();
+            let mut least = f64::INFINITY;
+            run(&model, &Config::default(), 1.0 / 96.0, 20, |t, state, _| {
+                for i in [2, 3, 4] {
+                    let x = state.bodies[i].pose.position;
+                    // Whatever is beside the wall may go where it likes.
+                    let beside = x.truncate().abs().max_element() > 0.2;
+                    assert!(
+                        beside || x.z > 0.0,
+                        "body {i} at {speed} m/s is through at {t} s, turn {turn}: {x}"
+                    );
+                }
+                least = least.min(clearance(&model, state, 1..6));
+                assert!(!crossed(&model, state), "triangles cross at {speed} m/s, {t} s");
+            });
+            assert!(least > 0.25 * thickness, "at {speed} m/s cups came within {least}");
+        }
+    }
+}
+
+/// Whether any triangles of two thin shells cross.
+fn crossed(model: &billow_rigid::Model, state: &billow_rigid::State) -> bool {
+    let (mut x, mut triangles) = (Vec::new(), Vec::new());
+    for (i, body) in state.bodies.iter().enumerate().filter(|(i, _)| !model.geometry(*i).is_solid()) {
+        let (first, mesh) = (x.len() as u32, model.geometry(i).mesh());
+        x.extend(mesh.positions.iter().map(|p| body.pose.point(*p)));
+        triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
+    }
+    !billow_geom::audit::audit(&x, &triangles).findings.is_empty()
+}
+
 /// Smallest distance between vertices of one cup and triangles of another.
 fn clearance(model: &billow_rigid::Model, state: &billow_rigid::State, cups: std::ops::Range<usize>) -> f64 {
     let mut least = f64::INFINITY;

@@ -6,6 +6,7 @@
 //! fall is exact.
 
 use crate::hinges::Hinges;
+use crate::limits::{Bounds, Limits};
 use crate::links::Links;
 use crate::objects::ObjectContacts;
 use crate::{Config, Lasting, Model, air};
@@ -38,7 +39,7 @@ pub(crate) struct Span<'a> {
 /// Scratch. Dropping it changes no result.
 #[derive(Debug, Default)]
 pub(crate) struct Coupled {
-    elements: Option<(Links, Hinges)>,
+    elements: Option<Elements>,
     /// How far nodes are from where bending was linearised [m].
     moved: Vec<Vec3>,
     /// Acceleration by everything outside the cloth [m/s²].
@@ -48,6 +49,20 @@ pub(crate) struct Coupled {
     objects: ObjectContacts,
     /// End of the last step [s].
     end: f64,
+}
+
+#[derive(Debug)]
+struct Elements {
+    links: Links,
+    limits: Limits,
+    hinges: Hinges,
+}
+
+impl Elements {
+    fn new(model: &Model) -> Self {
+        let links = Links::new(model);
+        Self { limits: Limits::new(&links, model.node_count()), hinges: Hinges::new(model), links }
+    }
 }
 
 impl Coupled {
@@ -62,7 +77,7 @@ impl Coupled {
     ) -> u64 {
         self.end = time + dt;
         let Self { elements, moved, outer, faces, objects, .. } = self;
-        let (links, hinges) = elements.get_or_insert_with(|| (Links::new(model), Hinges::new(model)));
+        let Elements { links, hinges, .. } = elements.get_or_insert_with(|| Elements::new(model));
         let steps = small_steps(config.substeps, links.excess(x));
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
@@ -132,7 +147,7 @@ impl Coupled {
 
     /// Writes down what springs and contacts pulled and pushed with at the end of the last step.
     pub(crate) fn remember(&self, model: &Model, pipeline: &Pipeline<'_>, lasting: &mut Lasting) {
-        if let Some((links, _)) = &self.elements {
+        if let Some(Elements { links, .. }) = &self.elements {
             links.remember(model.springs.len(), &mut lasting.tension);
             pipeline.remember(links.sub_step(), &mut lasting.pushes);
         }
@@ -146,20 +161,40 @@ impl Coupled {
     /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step, more of them
     /// where that is not enough. What collided before stays on its side, and objects have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, pipeline: &mut Pipeline<'_>, x: &mut [Vec3]) {
-        const ROUNDS: u32 = 12;
-        let Some((links, _)) = &mut self.elements else { return };
-        for round in 0..ROUNDS {
-            if round > 0 && links.excess(x) == 0.0 {
+        const ROUNDS: u32 = 40;
+        let Self { elements, objects, end, .. } = self;
+        let Some(Elements { links, limits, .. }) = elements else { return };
+        if !limits.open(links, x) {
+            return;
+        }
+        objects.index(x.len());
+        let mut others = Others { pipeline, objects, end: *end };
+        for sweep in 1..=sweeps * ROUNDS {
+            let any = limits.sweep(links, &mut others, x);
+            if !any || sweep.is_multiple_of(sweeps) && !limits.any_too_long(links, x) {
                 break;
             }
-            for sweep in 0..sweeps {
-                let changed = links.limit(x);
-                if sweep > 0 && !changed {
-                    break;
-                }
-                pipeline.keep_apart(x);
-                self.objects.push_out(self.end, x);
-            }
+        }
+    }
+}
+
+/// What collided stays on its side, and objects have the last word.
+struct Others<'a, 'b> {
+    pipeline: &'a mut Pipeline<'b>,
+    objects: &'a mut ObjectContacts,
+    /// End of the step [s].
+    end: f64,
+}
+
+impl Bounds for Others<'_, '_> {
+    fn separate(&mut self, x: &mut [Vec3], moved: &mut dyn FnMut(u32)) {
+        self.pipeline.keep_apart(x, moved);
+    }
+
+    fn push_out(&mut self, x: &mut [Vec3], nodes: Option<&[u32]>) {
+        match nodes {
+            Some(nodes) => self.objects.push_out_some(nodes, self.end, x),
+            None => self.objects.push_out(self.end, x),
         }
     }
 }

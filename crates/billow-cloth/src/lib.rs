@@ -5,7 +5,7 @@
 //! | `model`, `material` | masses, springs, bending elements, pins, obstacles | [Bri03] 1.2, 1.4 |
 //! | `strain` | strain and strain-rate limits | [Bri03] 1.3, [BFA02] 4 |
 //! | `dynamics` | time integration | [Bri03] 1.5, [BFA02] 7.6 |
-//! | `coupled`, `links`, `hinges` | the default: everything in common small steps | beyond the documents |
+//! | `coupled`, `links`, `limits`, `hinges` | the default: everything in common small steps | beyond the documents |
 //! | `objects` | thick objects through signed distances | [Bri03] 2.1 |
 //! | `step` | the whole step | [Bri03] 2.3 |
 //! | [`post`] | push-out and collision-aware subdivision of frames | [Bri03] 3, [BFA02] 8 |
@@ -16,6 +16,7 @@ mod coupled;
 mod dynamics;
 mod forces;
 mod hinges;
+mod limits;
 mod links;
 mod material;
 mod model;

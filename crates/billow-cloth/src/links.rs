@@ -6,9 +6,8 @@
 //! opposite: linear and angular momentum are conserved to rounding.
 
 use crate::model::Model;
-use billow_num::par::Tiles;
+use billow_num::par::{Incidence, Tiles};
 use billow_num::{Vec3, par};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Springs that follow one another in a sweep and share a thread.
 const TILE: usize = 96;
@@ -19,6 +18,9 @@ const KEPT: f64 = 0.8;
 
 /// Part of the strain it is allowed at which a spring stops, so that what collisions add is allowed too.
 const STOP: f64 = 0.95;
+
+/// How exactly, relative to its length, a spring is set on its limits [-].
+const EXACT: f64 = 1e-9;
 
 /// All springs in the order in which they are swept.
 #[derive(Clone, Debug, Default)]
@@ -140,28 +142,76 @@ impl Links {
         });
     }
 
-    /// One sweep over the positions `x`: springs beyond their limits are set on them. Says whether there were any.
-    pub(crate) fn limit(&mut self, x: &mut [Vec3]) -> bool {
-        let any = AtomicBool::new(false);
+    /// Which springs each node has, by their places in a sweep.
+    pub(crate) fn by_node(&self, nodes: usize) -> Incidence {
+        let ends: Vec<[u32; 2]> = (0..self.list.len()).map(|k| self.tiles.nodes(k)).collect();
+        Incidence::new(nodes, &ends).expect(crate::model::CHECKED)
+    }
+
+    /// Number of springs.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The places of springs that are beyond their limits.
+    pub(crate) fn beyond(&self, x: &[Vec3]) -> Vec<u32> {
+        par::gather(self.list.len(), par::CHUNK, |range, out| {
+            let beyond = |k: &usize| self.list[*k].excess(self.along(*k, x).length_squared()).is_some();
+            out.extend(range.filter(beyond).map(|k| k as u32));
+        })
+    }
+
+    /// Whether the spring at a place is longer than it may be.
+    pub(crate) fn too_long(&self, k: u32, x: &[Vec3]) -> bool {
+        self.along(k as usize, x).length() > self.list[k as usize].allowed
+    }
+
+    /// Sets the spring at a place on its limit if it is beyond. Returns its ends if it was.
+    pub(crate) fn limit(&self, k: u32, x: &mut [Vec3]) -> Option<[u32; 2]> {
+        let (link, nodes) = (&self.list[k as usize], self.tiles.nodes(k as usize));
+        let along = self.along(k as usize, x);
+        let [shift_a, shift_b] = link.shifts(along)?;
+        x[nodes[0] as usize] += shift_a;
+        x[nodes[1] as usize] += shift_b;
+        Some(nodes)
+    }
+
+    /// The same for all springs, in one sweep.
+    pub(crate) fn limit_all(&mut self, x: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, x, |link, _, [xa, xb]| {
-            let along = *xb - *xa;
-            let length2 = along.length_squared();
-            if length2 > link.longest * link.longest
-                || length2 < link.shortest * link.shortest && length2 > 0.0
-            {
-                let length = length2.sqrt();
-                let excess = length - length.clamp(link.shortest, link.longest);
-                let shift = along * (excess / (length * (link.weights[0] + link.weights[1])));
-                *xa += shift * link.weights[0];
-                *xb -= shift * link.weights[1];
-                any.store(true, Ordering::Relaxed);
+            if let Some([shift_a, shift_b]) = link.shifts(*xb - *xa) {
+                *xa += shift_a;
+                *xb += shift_b;
             }
         });
-        any.into_inner()
+    }
+
+    fn along(&self, k: usize, x: &[Vec3]) -> Vec3 {
+        let [a, b] = self.tiles.nodes(k);
+        x[b as usize] - x[a as usize]
     }
 }
 
 impl Link {
+    /// Length and what it is beyond its limits, if that is worth the effort [m].
+    #[inline(always)]
+    fn excess(&self, length2: f64) -> Option<(f64, f64)> {
+        let (most, least) = (self.longest * (1.0 + EXACT), self.shortest * (1.0 - EXACT));
+        if length2 <= most * most && (length2 >= least * least || length2 == 0.0) {
+            return None;
+        }
+        let length = length2.sqrt();
+        Some((length, length - length.clamp(self.shortest, self.longest)))
+    }
+
+    /// How its ends must move to set it on its limit, if it is beyond.
+    #[inline(always)]
+    fn shifts(&self, along: Vec3) -> Option<[Vec3; 2]> {
+        let (length, excess) = self.excess(along.length_squared())?;
+        let shift = along * (excess / (length * (self.weights[0] + self.weights[1])));
+        Some([shift * self.weights[0], shift * -self.weights[1]])
+    }
+
     fn gain(&self, h: f64) -> f64 {
         let compliance = h * (self.weights[0] + self.weights[1]);
         h / (1.0 + compliance * (h * self.stiffness + self.damping))

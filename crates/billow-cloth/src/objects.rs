@@ -114,7 +114,14 @@ impl ObjectContacts {
         self.time = t;
     }
 
-    /// Prepares [`ObjectContacts::clamp`].
+    /// The contacts of a node, after [`ObjectContacts::index`].
+    fn of(&self, node: usize) -> impl Iterator<Item = &ObjectContact> {
+        let first = self.first.get(node).map_or(NONE, |first| *first) as usize;
+        let contacts = self.contacts.get(first..).unwrap_or_default();
+        contacts.iter().take_while(move |contact| contact.node as usize == node)
+    }
+
+    /// Prepares [`ObjectContacts::clamp`] and [`ObjectContacts::push_out_some`].
     pub(crate) fn index(&mut self, nodes: usize) {
         self.first.clear();
         self.first.resize(if self.contacts.is_empty() { 0 } else { nodes }, NONE);
@@ -162,6 +169,16 @@ impl ObjectContacts {
         });
     }
 
+    /// The same for some nodes, after [`ObjectContacts::index`].
+    pub(crate) fn push_out_some(&self, nodes: &[u32], t: f64, x: &mut [Vec3]) {
+        let since = t - self.time;
+        for i in nodes.iter().map(|i| *i as usize) {
+            for contact in self.of(i) {
+                x[i] += contact.normal * contact.least(x[i], since, 1.0).max(0.0);
+            }
+        }
+    }
+
     /// One of several passes that share their impulses.
     pub(crate) fn accumulate(&mut self, x: &[Vec3], h: f64, v: &mut [Vec3]) {
         self.sweep(v, |contact, v| {
@@ -175,9 +192,7 @@ impl ObjectContacts {
 
     /// Keeps a node at `x` from being inside an object after `h`, at time `end`; no friction.
     pub(crate) fn clamp(&self, node: usize, (x, h, end): (Vec3, f64, f64), v: &mut Vec3) {
-        let Some(&first) = self.first.get(node) else { return };
-        let contacts = self.contacts.get(first as usize..).unwrap_or_default();
-        for contact in contacts.iter().take_while(|contact| contact.node as usize == node) {
+        for contact in self.of(node) {
             let missing = contact.least(x + *v * h, end - self.time, h);
             if missing > 0.0 {
                 *v += contact.normal * missing;

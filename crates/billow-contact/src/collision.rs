@@ -124,7 +124,7 @@ mod tests {
             }
             let mut near = Near::default();
             near.expect(&mut search, Fit::contacts(&surface, Path { x0: &x0, x1: &expected }));
-            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: 1e-3 };
+            let fit = Fit { reach: 1e-3, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
             let strayed = near.follow(&mut search, fit);
             assert!((5..30).contains(&strayed.len()), "{}", strayed.len());
             let some = detect((&mut near, &mut search), fit, Which::Listed(&strayed));

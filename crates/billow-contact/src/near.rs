@@ -3,7 +3,8 @@
 //! When pairs are looked up, nodes that move slowly get a place with a margin beyond the reach of contacts, others the way
 //! on which they are expected. Pairs that are not listed keep apart all the way, margins included. As long as nodes
 //! stay within their margins, the list therefore has every pair that can come within reach. Nodes that leave them are
-//! looked up anew; if those are many, everything is.
+//! looked up anew; if those are many, everything is. What most nodes have in common on their way does not count: a sheet
+//! that is dragged along keeps its list.
 //!
 //! A pair whose distance was once known is not looked at again until its triangles have travelled far enough to meet.
 //!
@@ -17,7 +18,7 @@ use crate::name::{Name, sorted};
 use crate::pair::Pair;
 use crate::search::Search;
 use crate::surface::Exempt;
-use crate::way::{Fit, Way};
+use crate::way::{Fit, Frame, Way};
 use billow_num::{Vec3, par};
 use std::ops::Range;
 
@@ -42,7 +43,9 @@ pub(crate) struct Near {
     parts: Vec<Part>,
     /// Where each node is looked for, with reach and margin around it.
     ways: Vec<Way>,
-    /// Where nodes started in the last step [m].
+    /// The frame in which ways are told.
+    frame: Frame,
+    /// Where nodes started in the last step, in its frame [m].
     before: Vec<Vec3>,
     /// Pairs that were left out.
     exempt: Exempt,
@@ -59,6 +62,9 @@ impl Near {
     /// Makes sure that all pairs are listed that come within reach on the expected trajectories.
     pub(crate) fn expect(&mut self, search: &mut Search, fit: Fit<'_>) {
         let (surface, nodes) = (fit.surface, fit.path.x0.len());
+        let from = common(&self.before, fit.path.x0);
+        self.frame = Frame { from, to: from + common(fit.path.x0, fit.path.x1) };
+        let fit = self.framed(fit);
         let known = self.ways.len() == nodes && *surface.exempt_pairs() == self.exempt;
         let strayed = if known { self.strayed(fit) } else { Vec::new() };
         if !known || strayed.len() > nodes / MANY {
@@ -68,8 +74,12 @@ impl Near {
             self.travel(search, fit);
             self.look_up_some(search, fit, &strayed);
         }
-        self.before.clear();
-        self.before.extend_from_slice(fit.path.x0);
+        self.before.resize(nodes, Vec3::ZERO);
+        par::fill(&mut self.before, |i| fit.way(i).from);
+    }
+
+    fn framed<'a>(&self, fit: Fit<'a>) -> Fit<'a> {
+        Fit { frame: self.frame, ..fit }
     }
 
     /// The nodes whose trajectories do not keep to their ways.
@@ -82,6 +92,7 @@ impl Near {
     /// Takes trajectories. Returns the nodes that do not keep to their ways; if there are any, the search is fitted to their
     /// trajectories and to the ways of all others, or to the trajectories of all if they are many.
     pub(crate) fn follow(&mut self, search: &mut Search, fit: Fit<'_>) -> Vec<u32> {
+        let fit = self.framed(fit);
         let strayed = self.strayed(fit);
         self.off.clear();
         self.off.resize(self.ways.len(), false);
@@ -98,6 +109,7 @@ impl Near {
 
     /// Takes trajectories of which only a few changed since the last time, and fits the search to them.
     pub(crate) fn follow_some(&mut self, search: &mut Search, fit: Fit<'_>, changed: &[u32]) {
+        let fit = self.framed(fit);
         for i in changed.iter().map(|i| *i as usize) {
             self.off[i] = !fit.keeps_to(&self.ways[i], i);
         }
@@ -124,10 +136,9 @@ impl Near {
 
     /// Notes how far triangles came since the last step.
     fn travel(&mut self, search: &Search, fit: Fit<'_>) {
-        let (facets, before, x0) = (search.facets(), &self.before, fit.path.x0);
-        let all = common(before, x0);
+        let (facets, before) = (search.facets(), &self.before);
         par::for_each_mut(&mut self.travelled, |k, travelled| {
-            let came = facets[k].farthest(|i| (x0[i] - before[i] - all).length_squared());
+            let came = facets[k].farthest(|i| (fit.way(i).from - before[i]).length_squared());
             *travelled = rounded_up(f64::from(*travelled) + came.sqrt());
         });
     }
@@ -213,6 +224,7 @@ impl Near {
         if self.parts.iter().all(|part| part.names().is_empty()) {
             return Vec::new();
         }
+        let fit = self.framed(fit);
         self.trail.follow(search, fit);
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
@@ -259,12 +271,15 @@ mod tests {
     use crate::touch;
     use billow_num::rng::Stream;
 
-    /// Ends of trajectories: all nodes sink together and stir a little, every seventh step some leave.
+    /// The way that nodes have in common, much longer than any margin [m].
+    const DRAG: Vec3 = Vec3::new(3e-2, 1e-2, -2e-2);
+
+    /// Ends of trajectories: all nodes are dragged far and stir a little, every seventh step some leave.
     fn ends(x: &[Vec3], step: u64) -> Vec<Vec3> {
         let mut draws = Stream::new(8, 1).at(step);
         let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
         let far = |i: usize| if step % 7 == 6 && i.is_multiple_of(20) { 5e-3 } else { 0.0 };
-        x.iter().enumerate().map(|(i, x)| *x - Vec3::Z * 2e-4 + vector(2e-4) + vector(far(i))).collect()
+        x.iter().enumerate().map(|(i, x)| *x + DRAG + vector(2e-4) + vector(far(i))).collect()
     }
 
     #[test]
@@ -290,7 +305,7 @@ mod tests {
                 assert!(within.iter().all(|pair| pairs.binary_search(pair).is_ok()), "{k} {step}");
 
                 // Nodes end elsewhere than expected.
-                let x1: Vec<Vec3> = ends(&x1, step + 100).iter().map(|x| *x + Vec3::Z * 2e-4).collect();
+                let x1: Vec<Vec3> = ends(&x1, step + 100).iter().map(|x| *x - DRAG).collect();
                 let fit = Fit { reach: 0.3, ..Fit::contacts(&surface, Path { x0: &x, x1: &x1 }) };
                 let found = [(&mut near, &mut search), (&mut new, &mut other)].map(|(near, search)| {
                     let strayed = near.follow(search, fit);

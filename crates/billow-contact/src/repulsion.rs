@@ -227,6 +227,21 @@ impl Repulsions {
         });
     }
 
+    /// Takes every overlap out of the positions `x`, one after the other, and tells the nodes that move.
+    pub(crate) fn separate(&self, inverse_masses: &[f64], x: &mut [Vec3], mut moved: impl FnMut(u32)) {
+        for (k, contact) in self.list.iter().enumerate() {
+            let nodes = self.tiles.nodes(k);
+            let overlap = contact.gap - contact.relative(nodes.map(|i| x[i as usize])).dot(contact.unit);
+            if overlap > 0.0 {
+                let push = contact.unit * (overlap * contact.mass);
+                for (weight, i) in contact.weights.into_iter().zip(nodes) {
+                    x[i as usize] += push * (weight * inverse_masses[i as usize]);
+                    moved(i);
+                }
+            }
+        }
+    }
+
     /// One sweep of repulsion and friction over the velocities of a sub-step of length `h` that starts from `x`.
     pub(crate) fn repel(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
         let spring = Spring {

@@ -279,9 +279,9 @@ impl Pipeline<'_> {
     }
 
     /// One sweep over the positions `x` at the end of the step that takes what collided so far back to its own side, so that a
-    /// solver which goes on changing them need not let it collide again.
-    pub fn keep_apart(&mut self, x: &mut [Vec3]) {
-        self.work.barriers.push_out((1.0, f64::INFINITY), self.surface.inverse_masses(), x);
+    /// solver which goes on changing them need not let it collide again. Tells the nodes it moves.
+    pub fn keep_apart(&mut self, x: &mut [Vec3], moved: impl FnMut(u32)) {
+        self.work.barriers.separate(self.surface.inverse_masses(), x, moved);
     }
 
     fn put_barriers(&mut self, collisions: &[Collision]) {
@@ -309,7 +309,7 @@ impl Pipeline<'_> {
             })
             .collect();
         let search = search.get_or_insert_with(|| Search::new(self.surface));
-        let fit = Fit { surface: self.surface, path: Path { x0: x, x1 }, reach: self.config.separation };
+        let fit = Fit { reach: self.config.separation, ..Fit::contacts(self.surface, Path { x0: x, x1 }) };
         if self.stage == Stage::Begun {
             near.expect(search, Fit { reach: MET, ..fit });
         }
@@ -456,7 +456,7 @@ mod tests {
             assert!(pipeline.collide(&mut v, &|_, _| {}).unwrap() > 0);
             let mut end: Vec<Vec3> = x.iter().zip(&v).map(|(x, v)| *x + *v * dt).collect();
             for _ in 0..50 {
-                pipeline.keep_apart(&mut end);
+                pipeline.keep_apart(&mut end, |_| {});
             }
             x = end;
         }
@@ -479,7 +479,7 @@ mod tests {
         // Something takes all nodes through each other once more.
         let mut end: Vec<Vec3> = x.iter().zip(&through).map(|(x, v)| *x + *v * dt).collect();
         for _ in 0..50 {
-            pipeline.keep_apart(&mut end);
+            pipeline.keep_apart(&mut end, |_| {});
         }
         let v: Vec<Vec3> = end.iter().zip(&x).map(|(end, x)| (*end - *x) / dt).collect();
         assert!(pipeline.detect(0..6, &v).is_empty());

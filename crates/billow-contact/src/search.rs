@@ -373,7 +373,7 @@ pub(crate) mod tests {
     #[test]
     fn names_tell_their_pairs() {
         let (surface, x0, x1) = scene(3);
-        let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+        let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
         let mut search = Search::new(&surface);
         search.fit(&surface, |i| fit.way(i));
         let look = |list: &mut Vec<Candidate>, candidate: Candidate| list.push(candidate);
@@ -389,7 +389,7 @@ pub(crate) mod tests {
     fn every_pair_that_comes_within_reach_is_shown_once() {
         for k in 0..12 {
             let (surface, x0, x1) = scene(k);
-            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+            let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
             let mut search = Search::new(&surface);
             search.fit(&surface, |i| fit.way(i));
             let shown = sorted(search.all(&surface, collect));
@@ -407,7 +407,7 @@ pub(crate) mod tests {
         for k in 0..12 {
             let (surface, x0, mut x1) = scene(k);
             let mut search = Search::new(&surface);
-            let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+            let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
             search.fit(&surface, |i| fit.way(i));
             // A few and then many nodes go elsewhere; the last are two without triangles and one of the plate.
             for every in [40, 2] {
@@ -416,7 +416,7 @@ pub(crate) mod tests {
                 for i in &changed {
                     x1[*i as usize] += Vec3::new(4e-3, -8e-3, 0.03);
                 }
-                let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+                let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
                 search.refit(&surface, |i| fit.way(i));
                 let shown = sorted(search.around(&surface, (&changed, None), collect));
                 let with_change = |pair: &Pair| pair.nodes.iter().any(|i| changed.contains(i));
@@ -435,11 +435,11 @@ pub(crate) mod tests {
         let surface = Surface::of_one(&sheet.positions, &sheet.triangles, 0.01);
         let (x0, mut x1) = (sheet.positions.clone(), sheet.positions.clone());
         let mut search = Search::new(&surface);
-        let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+        let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
         search.fit(&surface, |i| fit.way(i));
         assert!(search.all(&surface, collect).concat().is_empty());
         x1[112] += Vec3::new(0.15, 0.02, 0.0);
-        let fit = Fit { surface: &surface, path: Path { x0: &x0, x1: &x1 }, reach: REACH };
+        let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
         search.refit(&surface, |i| fit.way(i));
         let shown = sorted(search.around(&surface, (&[112], None), collect));
         let near = within_reach(fit);

@@ -27,13 +27,13 @@ impl Way {
         Self { from: self.middle(), to: self.middle(), ..*self }
     }
 
-    /// Whether a node that goes from `x0` to `x1` and keeps `around` is certainly within this way at any time.
-    pub(crate) fn holds(&self, x0: Vec3, x1: Vec3, around: f64) -> bool {
+    /// Whether a node that goes another way is certainly within this one at any time.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
         // More than what rounding takes away.
         const MARGIN: f64 = 1.0 - 1e-6;
-        let leeway = (self.around - around) * MARGIN;
+        let leeway = (self.around - other.around) * MARGIN;
         let within = |way: Vec3| way.length_squared() <= leeway * leeway;
-        leeway >= 0.0 && within(x0 - self.from) && within(x1 - self.to)
+        leeway >= 0.0 && within(other.from - self.from) && within(other.to - self.to)
     }
 }
 
@@ -44,12 +44,22 @@ pub(crate) struct Fit<'a> {
     pub(crate) path: Path<'a>,
     /// Distance, in thicknesses, that elements may keep and still be shown [-].
     pub(crate) reach: f64,
+    /// The frame in which ways are told.
+    pub(crate) frame: Frame,
+}
+
+/// Where the origin of ways is at the start and at the end of the step [m]. In a frame that goes along with most nodes they
+/// are slow, however fast they are together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) from: Vec3,
+    pub(crate) to: Vec3,
 }
 
 impl<'a> Fit<'a> {
     /// All that may become contacts.
     pub(crate) fn contacts(surface: &'a Surface, path: Path<'a>) -> Self {
-        Self { surface, path, reach: MET }
+        Self { surface, path, reach: MET, frame: Frame::default() }
     }
 
     /// Distance that an element of the vertex's body keeps around itself [m].
@@ -64,11 +74,12 @@ impl<'a> Fit<'a> {
 
     /// The way of a node.
     pub(crate) fn way(&self, vertex: usize) -> Way {
-        Way { from: self.path.x0[vertex], to: self.path.x1[vertex], around: self.around(vertex) }
+        let (Path { x0, x1 }, Frame { from, to }) = (self.path, self.frame);
+        Way { from: x0[vertex] - from, to: x1[vertex] - to, around: self.around(vertex) }
     }
 
     /// Whether a way certainly has room for that of a node.
     pub(crate) fn keeps_to(&self, way: &Way, vertex: usize) -> bool {
-        way.holds(self.path.x0[vertex], self.path.x1[vertex], self.around(vertex))
+        way.holds(&self.way(vertex))
     }
 }

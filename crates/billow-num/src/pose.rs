@@ -23,32 +23,38 @@ impl Pose {
     pub const IDENTITY: Self = Self { position: Vec3::ZERO, rotation: Quat::IDENTITY };
 
     /// World position of a body point.
+    #[inline]
     pub fn point(&self, x: Vec3) -> Vec3 {
         self.rotation * x + self.position
     }
 
     /// World direction of a body direction.
+    #[inline]
     pub fn vector(&self, v: Vec3) -> Vec3 {
         self.rotation * v
     }
 
     /// Body coordinates of a world point.
+    #[inline]
     pub fn inverse_point(&self, x: Vec3) -> Vec3 {
         self.rotation.conjugate() * (x - self.position)
     }
 
     /// The pose that applies `self` first and then `next`.
+    #[inline]
     pub fn then(&self, next: &Self) -> Self {
         Self { position: next.point(self.position), rotation: (next.rotation * self.rotation).normalize() }
     }
 
     /// The pose that undoes this one.
+    #[inline]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
         Self { position: -(rotation * self.position), rotation }
     }
 
     /// The rotation as a matrix.
+    #[inline]
     pub fn matrix(&self) -> Mat3 {
         Mat3::from_quat(self.rotation)
     }

@@ -11,6 +11,9 @@ use billow_num::{Vec3, par};
 /// How much boxes are enlarged, as a part of their smallest side.
 const ROOM: f64 = 0.25;
 
+/// Pairs that are told apart at a time.
+const TOGETHER: usize = 2048;
+
 /// Pairs of enlarged boxes. What is asked of it does not depend on what it remembers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Broad {
@@ -28,7 +31,9 @@ impl Broad {
         }
         out.clear();
         let meet = |[a, b]: [usize; 2]| (live[a] || live[b]) && boxes[a].overlaps(&boxes[b]);
-        out.extend(self.pairs.iter().filter(|p| meet(p.map(|i| i as usize))));
+        out.extend(par::gather(self.pairs.len(), TOGETHER, |range, out: &mut Vec<[u32; 2]>| {
+            out.extend(self.pairs[range].iter().filter(|p| meet(p.map(|i| i as usize))));
+        }));
     }
 }
 

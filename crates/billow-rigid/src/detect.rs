@@ -24,6 +24,8 @@ use std::sync::Arc;
 
 /// Pairs per parallel piece of work.
 const PIECE: usize = 128;
+/// Bodies per parallel piece of work.
+pub(crate) const BODIES: usize = 128;
 
 /// What is remembered of pairs, ascending. Results are the same if it is lost between steps.
 #[derive(Clone, Debug, Default)]
@@ -152,7 +154,9 @@ impl Search<'_> {
     /// Poses at the end of the step if the velocities stay.
     pub(crate) fn predict(&self, motions: &[Motion], out: &mut Vec<Pose>) {
         out.resize(motions.len(), Pose::IDENTITY);
-        par::fill(out, |i| self.pose_at(motions, i, self.dt));
+        par::chunks_mut(out, BODIES, |first, poses| {
+            poses.iter_mut().enumerate().for_each(|(k, p)| *p = self.pose_at(motions, first + k, self.dt));
+        });
     }
 
     fn pose_at(&self, motions: &[Motion], i: usize, t: f64) -> Pose {

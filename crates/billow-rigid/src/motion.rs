@@ -4,9 +4,10 @@
 //! the angular velocity at the middle of the step.
 
 use crate::contact::Motion;
+use crate::detect::BODIES;
 use crate::model::{Drive, Inertia, Model};
 use crate::state::State;
-use billow_num::{Mat3, Pose, Quat, Vec3};
+use billow_num::{Mat3, Pose, Quat, Vec3, par};
 
 /// Pose after moving for `dt` with velocity `v` and, for bodies with inertia, constant angular momentum
 /// corresponding to the angular velocity `w` at the present pose.
@@ -33,10 +34,9 @@ pub(crate) fn turned(pose: &Pose, by: Vec3) -> Pose {
 /// Velocities of all bodies; scripted ones have the mean velocity of their next `dt`, dynamic ones that are not `live`
 /// have none.
 pub(crate) fn velocities(model: &Model, state: &State, live: &[bool], dt: f64, out: &mut Vec<Motion>) {
-    out.clear();
-    for (i, b) in state.bodies.iter().enumerate() {
-        let inertia = &model.inertias[i];
-        out.push(match &model.bodies[i].drive {
+    let of = |i: usize| {
+        let (b, inertia) = (&state.bodies[i], &model.inertias[i]);
+        match &model.bodies[i].drive {
             Drive::Dynamic if !live[i] => immovable(Vec3::ZERO, Vec3::ZERO),
             Drive::Dynamic => Motion {
                 v: b.velocity,
@@ -51,8 +51,12 @@ pub(crate) fn velocities(model: &Model, state: &State, live: &[bool], dt: f64, o
                 let turn = if turn.w < 0.0 { -turn } else { turn };
                 immovable((next.position - b.pose.position) / dt, turn.to_scaled_axis() / dt)
             }
-        });
-    }
+        }
+    };
+    out.resize(state.bodies.len(), immovable(Vec3::ZERO, Vec3::ZERO));
+    par::chunks_mut(out, BODIES, |first, some| {
+        some.iter_mut().enumerate().for_each(|(k, m)| *m = of(first + k));
+    });
 }
 
 /// Pose of a scripted body at a time; None for others.

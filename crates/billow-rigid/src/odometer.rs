@@ -4,9 +4,10 @@
 //! that much more. Asking costs two look-ups; only what runs out of room is looked at, where how far the two moved
 //! past each other is told more sharply.
 
+use crate::detect::BODIES;
 use crate::model::Model;
 use crate::state::State;
-use billow_num::Pose;
+use billow_num::{Pose, par};
 
 /// Ways of all bodies so far. What is asked of it does not depend on when it began.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +31,15 @@ impl Odometer {
             self.last = predicted.to_vec();
             self.shown = vec![0.0; predicted.len()];
         }
-        for (i, (last, shown)) in self.last.iter_mut().zip(&mut self.shown).enumerate() {
-            let arm = ARM * model.geometry(i).radius;
-            let (now, end) = (&state.bodies[i].pose, &predicted[i]);
-            *shown += way(last, now, arm) + way(now, end, arm);
-            *last = *end;
-        }
+        par::zip_chunks_mut(&mut self.last, &mut self.shown, BODIES, |first, last, shown| {
+            for (k, (last, shown)) in last.iter_mut().zip(shown).enumerate() {
+                let i = first + k;
+                let arm = ARM * model.geometry(i).radius;
+                let (now, end) = (&state.bodies[i].pose, &predicted[i]);
+                *shown += way(last, now, arm) + way(now, end, arm);
+                *last = *end;
+            }
+        });
     }
 
     /// What the odometers of two bodies show together [m].

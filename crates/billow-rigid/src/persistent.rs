@@ -7,12 +7,12 @@
 use crate::Config;
 use crate::collide::collide;
 use crate::contact::{Contact, Motion};
-use crate::detect::{Found, Search};
+use crate::detect::{BODIES, Found, Search};
 use crate::graph::{Levels, levels};
 use crate::motion;
 use crate::sleep;
 use crate::solve::{Row, both};
-use crate::state::{Carried, State};
+use crate::state::{BodyState, Carried, State};
 use crate::step::{StepReport, Workspace};
 use billow_num::{Vec3, par};
 
@@ -155,8 +155,7 @@ pub(crate) fn contact_graph(
 ) -> Levels {
     let (state, dt) = (search.state, search.dt);
     let falls = |i: u32| if fixed[i as usize] { Vec3::ZERO } else { search.model.gravity * kick };
-    let mut edges = Vec::with_capacity(2 * found.len());
-    for c in found.iter().map(|f| &f.contact) {
+    let edges_of = |c: &Contact, edges: &mut Vec<[u32; 2]>| {
         let [pa, pb] = [c.a, c.b].map(|i| &state.bodies[i as usize].pose);
         let [ma, mb] = [c.a, c.b].map(|i| &motions[i as usize]);
         let u = c.relative(ma, mb).dot(c.normal);
@@ -173,14 +172,30 @@ pub(crate) fn contact_graph(
         if on_a || on_b && wedged {
             edges.push([c.a, c.b]);
         }
-    }
+    };
+    let mut edges = par::gather(found.len(), CONTACTS, |range, edges| {
+        found[range].iter().for_each(|f| edges_of(&f.contact, edges));
+    });
     levels(fixed, &mut edges)
 }
 
+/// Contacts per parallel piece of work.
+const CONTACTS: usize = 256;
+
 /// Contacts level by level.
 pub(crate) fn level_order(levels: &Levels, contacts: &[Contact]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..contacts.len() as u32).collect();
-    order.sort_by_key(|c| level_of(levels, &contacts[*c as usize]));
+    let of = |c: &Contact| level_of(levels, c) as usize;
+    let mut ends = vec![0u32; levels.count as usize + 1];
+    contacts.iter().for_each(|c| ends[of(c) + 1] += 1);
+    for level in 1..ends.len() {
+        ends[level] += ends[level - 1];
+    }
+    let mut order = vec![0; contacts.len()];
+    for (k, c) in contacts.iter().enumerate() {
+        let end = &mut ends[of(c)];
+        order[*end as usize] = k as u32;
+        *end += 1;
+    }
     order
 }
 
@@ -370,10 +385,11 @@ fn missing_contacts(
 
 /// Moves all bodies with the solved velocities and keeps what is remembered.
 pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model, state: &mut State) {
-    for (i, m) in work.motions.iter().enumerate() {
-        let b = &mut state.bodies[i];
-        let inertia = &model.inertias[i];
-        if work.live[i] {
+    let Workspace { motions, live, .. } = work;
+    let time = state.time + search_dt;
+    let go = |i: usize, b: &mut BodyState| {
+        let (m, inertia) = (&motions[i], &model.inertias[i]);
+        if live[i] {
             // Only the change is added, so an untouched angular momentum keeps every bit.
             let w = inertia.divided(&b.pose, b.angular_momentum);
             if m.w != w {
@@ -381,9 +397,12 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
             }
             b.velocity = m.v;
             b.pose = motion::advanced(&b.pose, inertia, m.v, m.w, search_dt);
-        } else if let Some(pose) = motion::scripted(model, i, state.time + search_dt) {
+        } else if let Some(pose) = motion::scripted(model, i, time) {
             b.pose = pose;
             b.velocity = m.v;
         }
-    }
+    };
+    par::chunks_mut(&mut state.bodies, BODIES, |first, some| {
+        some.iter_mut().enumerate().for_each(|(k, b)| go(first + k, b));
+    });
 }

@@ -1,7 +1,8 @@
 //! Pushing apart what still overlaps, without touching velocities ([Gue06] 2.10).
 //!
 //! First-order physics: a displacement instead of an impulse, level by level up the contact graph with what lies
-//! below held fast, and each sweep undoing a larger part of the overlap.
+//! below held fast, and each sweep undoing a larger part of the overlap. A contact that is open is not looked at again
+//! until its bodies have been moved by as much as it is open.
 
 use crate::contact::Contact;
 use crate::graph::Levels;
@@ -16,6 +17,9 @@ const LARGEST: f64 = 0.2;
 /// Overlap that is not worth a push, as a part of the half thickness.
 const NOTHING: f64 = 1e-9;
 
+/// How far from the centre of a body its anchors are, at most, in radii of the body.
+const ARM: f64 = 1.5;
+
 /// Pushes the `live` bodies of `contacts` apart; `order` lists the contacts level by level.
 pub(crate) fn push_apart(
     model: &Model,
@@ -26,13 +30,21 @@ pub(crate) fn push_apart(
     sweeps: u32,
 ) -> u64 {
     let mut pushes = 0;
+    // How far anchors of each body were moved so far, and when both together may have closed a contact.
+    let mut moved = vec![0.0; state.bodies.len()];
+    let mut closes = vec![f64::NEG_INFINITY; order.len()];
     for sweep in 0..sweeps {
         let part = f64::from(sweep + 1) / f64::from(sweeps);
         let mut quiet = true;
-        for &c in order {
+        for (&c, closes) in order.iter().zip(&mut closes) {
             let contact = &contacts[c as usize];
             let [a, b] = [contact.a as usize, contact.b as usize];
+            let so_far = moved[a] + moved[b];
+            if so_far <= *closes {
+                continue;
+            }
             let overlap = -contact.gap(&state.bodies[a].pose, &state.bodies[b].pose);
+            *closes = so_far - overlap;
             if overlap <= NOTHING * model.geometry(a).depth.min(model.geometry(b).depth) {
                 continue;
             }
@@ -40,7 +52,10 @@ pub(crate) fn push_apart(
             let last = sweep + 1 == sweeps;
             let below =
                 |x: usize, y: usize| !live[x] || last && levels.supported[x] && levels.of[x] < levels.of[y];
-            separate(model, state, contact, part * overlap, [below(a, b), below(b, a)]);
+            let ways = separate(model, state, contact, part * overlap, [below(a, b), below(b, a)]);
+            moved[a] += ways[0];
+            moved[b] += ways[1];
+            *closes = f64::NEG_INFINITY;
             (pushes, quiet) = (pushes + 1, false);
         }
         if quiet {
@@ -50,8 +65,9 @@ pub(crate) fn push_apart(
     pushes
 }
 
-/// Moves two bodies by the first-order impulse that opens the contact by `way` [m].
-fn separate(model: &Model, state: &mut State, contact: &Contact, way: f64, held: [bool; 2]) {
+/// Moves two bodies by the first-order impulse that opens the contact by `way` [m]; tells bounds of how far anchors of
+/// each were moved [m].
+fn separate(model: &Model, state: &mut State, contact: &Contact, way: f64, held: [bool; 2]) -> [f64; 2] {
     let (n, ids) = (contact.normal, [contact.a as usize, contact.b as usize]);
     let mut arms = [Vec3::ZERO; 2];
     let mut compliance = 0.0;
@@ -63,8 +79,9 @@ fn separate(model: &Model, state: &mut State, contact: &Contact, way: f64, held:
             compliance += inertia.inverse_mass + turn.dot(arms[k].cross(n));
         }
     }
+    let mut ways = [0.0; 2];
     if compliance <= 0.0 {
-        return;
+        return ways;
     }
     let limit = LARGEST * model.geometry(ids[0]).depth.min(model.geometry(ids[1]).depth);
     let j = n * (way.min(limit) / compliance);
@@ -74,6 +91,9 @@ fn separate(model: &Model, state: &mut State, contact: &Contact, way: f64, held:
         let pose = &mut state.bodies[ids[k]].pose;
         let by = inertia.divided(pose, arms[k].cross(j));
         *pose = turned(pose, by);
-        pose.position += j * inertia.inverse_mass;
+        let shift = j * inertia.inverse_mass;
+        pose.position += shift;
+        ways[k] = shift.length() + by.length() * ARM * model.geometry(ids[k]).radius;
     }
+    ways
 }

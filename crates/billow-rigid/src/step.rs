@@ -10,8 +10,8 @@ use crate::halt::Halt;
 use crate::model::Model;
 use crate::state::{Carried, State};
 use crate::{document, lasting, motion, persistent, push, sleep};
-use billow_num::Pose;
 use billow_num::stages::Stages;
+use billow_num::{Pose, par};
 
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]
@@ -74,6 +74,17 @@ pub fn step(
     if !(dt > 0.0 && dt.is_finite()) {
         return Err(StepError::Length(dt));
     }
+    par::inside(|| advance(model, state, work, config, dt))
+}
+
+/// All parts of a step, and what follows the last.
+fn advance(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
     let mut next = state.clone();
     work.live = match config.method {
@@ -132,7 +143,7 @@ fn part(
     report.held +=
         report.stages.time("halt", || work.halt.hold((model, config), &work.live, &mut work.broad, state));
     let gap = |c: &Contact| c.gap(&state.bodies[c.a as usize].pose, &state.bodies[c.b as usize].pose);
-    report.overlap = work.contacts.iter().map(|c| -gap(c)).fold(report.overlap, f64::max);
+    report.overlap = report.overlap.max(par::max(work.contacts.len(), |k| -gap(&work.contacts[k])));
 }
 
 /// Looks for all places once more where the bodies ended and pushes apart what overlaps: what turns while it slides

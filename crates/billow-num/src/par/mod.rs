@@ -33,6 +33,12 @@ pub fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R 
     }
 }
 
+/// Runs `f` on one of the threads that run parallel loops. What calls many short loops should run there: each loop then
+/// begins at once, instead of waking the threads and waiting for them.
+pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| f())
+}
+
 /// The number of threads the current parallel loops use.
 pub fn threads() -> usize {
     rayon::current_num_threads()

@@ -208,7 +208,7 @@ impl Search<'_> {
                 let mut known = piece.known.iter_mut();
                 for pair in piece.pairs {
                     let (_, known) = known.by_ref().find(|m| m.0 == *pair).expect("the pair was admitted");
-                    let shown = odometer.of(pair.map(|i| i as usize));
+                    let (shown, start) = odometer.of(self.model, pair.map(|i| i as usize));
                     if shown < known.free {
                         continue;
                     }
@@ -216,7 +216,7 @@ impl Search<'_> {
                         let at = (motions, predicted, fresh);
                         self.contacts_of(at, *pair, (known, scratch), &mut piece.found);
                     });
-                    known.free = shown + known.room;
+                    known.free = start + known.room;
                 }
             }
         });

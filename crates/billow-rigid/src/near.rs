@@ -128,7 +128,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
         }
         if slow {
             let still = Meeting { end: meeting.now, margin: margin + extra, ..*meeting };
-            sampled_both(&still, known, scratch);
+            sampled_both(&still, margin + extra, known, scratch);
             if scratch.found.is_empty() {
                 known.lasting = None;
                 return Vec::new();
@@ -139,7 +139,7 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
             return touches;
         }
         known.lasting = None;
-        sampled_both(meeting, known, scratch);
+        sampled_both(meeting, margin + extra, known, scratch);
         let found = &mut scratch.found;
         if !solid {
             known.room = f64::NEG_INFINITY;
@@ -164,17 +164,22 @@ pub(crate) fn sampled([a, b]: [&Geometry; 2]) -> bool {
 }
 
 /// Samples of both bodies that meet the other, among the remembered candidates if they still serve.
-fn sampled_both(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Scratch) {
+/// From `apart` [m] on the two neither meet nor have places that last.
+fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &mut Scratch) {
     let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|way| (near, way));
     let (near, way) = known.near.take().and_then(covered).unwrap_or_else(|| {
         (Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)), 0.0)
     });
-    for owner in owners(&meeting.now) {
-        samples_of(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
-    }
     // What is as far apart as this need not be looked at.
-    known.room =
-        if scratch.found.is_empty() { near.room(&meeting.end, meeting.apart()) } else { f64::NEG_INFINITY };
+    known.room = near.room(&meeting.end, apart);
+    if known.room <= 0.0 {
+        for owner in owners(&meeting.now) {
+            samples_of(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
+        }
+        if !scratch.found.is_empty() {
+            known.room = f64::NEG_INFINITY;
+        }
+    }
     known.near = Some(near);
 }
 
@@ -193,11 +198,6 @@ pub(crate) fn owners([a, b]: &[Placed<'_>; 2]) -> std::ops::Range<usize> {
 }
 
 impl Meeting<'_> {
-    /// Distance from which two bodies neither meet nor have places that last [m].
-    fn apart(&self) -> f64 {
-        self.margin + Lasting::reach(&self.now)
-    }
-
     /// Whether a place closes during the step, up to the margin, if the velocities stay.
     pub(crate) fn arrives(&self, touch: &mut Touch) -> bool {
         let on_a = self.end[0].pose.point(self.now[0].pose.inverse_point(touch.on_a));

@@ -7,13 +7,25 @@
 use crate::detect::BODIES;
 use crate::model::Model;
 use crate::state::State;
-use billow_num::{Pose, par};
+use billow_num::{Pose, Vec3, par};
 
 /// Ways of all bodies so far. What is asked of it does not depend on when it began.
+///
+/// Ways are told in two frames: the world, and one that goes along with what moves on average. Bodies that fall side by
+/// side, or that gravity is about to pull at, go nowhere in the second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Odometer {
     last: Vec<Pose>,
-    shown: Vec<f64>,
+    bodies: Vec<Ways>,
+}
+
+/// Ways of a body, in the world and along with the others [m].
+#[derive(Clone, Copy, Debug, Default)]
+struct Ways {
+    /// From where it began to where it is.
+    come: [f64; 2],
+    /// From where it is to where it is predicted to be.
+    ahead: [f64; 2],
 }
 
 /// How far from its centre what is near a body turns with it, in radii of the body.
@@ -25,33 +37,52 @@ impl Odometer {
         self.last.len() == bodies
     }
 
-    /// Follows all bodies from where they were last to where they are and on to where they are predicted to be.
+    /// Follows all bodies from where they were last to where they are, and looks ahead to where they are predicted to be.
     pub(crate) fn follow(&mut self, model: &Model, state: &State, predicted: &[Pose]) {
+        let now = |i: usize| &state.bodies[i].pose;
         if !self.runs(predicted.len()) {
-            self.last = predicted.to_vec();
-            self.shown = vec![0.0; predicted.len()];
+            self.last = (0..predicted.len()).map(|i| *now(i)).collect();
+            self.bodies = vec![Ways::default(); predicted.len()];
         }
-        par::zip_chunks_mut(&mut self.last, &mut self.shown, BODIES, |first, last, shown| {
-            for (k, (last, shown)) in last.iter_mut().zip(shown).enumerate() {
+        let moving = || (0..predicted.len()).filter(|i| model.is_dynamic(*i));
+        let count = moving().count().max(1) as f64;
+        let mean = |step: &dyn Fn(usize) -> Vec3| moving().map(step).sum::<Vec3>() / count;
+        let come = mean(&|i| now(i).position - self.last[i].position);
+        let ahead = mean(&|i| predicted[i].position - now(i).position);
+        par::zip_chunks_mut(&mut self.last, &mut self.bodies, BODIES, |first, last, bodies| {
+            for (k, (last, body)) in last.iter_mut().zip(bodies).enumerate() {
                 let i = first + k;
                 let arm = ARM * model.geometry(i).radius;
-                let (now, end) = (&state.bodies[i].pose, &predicted[i]);
-                *shown += way(last, now, arm) + way(now, end, arm);
-                *last = *end;
+                let more = ways([last, now(i)], come, arm);
+                body.come = [0, 1].map(|f| body.come[f] + more[f]);
+                body.ahead = ways([now(i), &predicted[i]], ahead, arm);
+                *last = *now(i);
             }
         });
     }
 
-    /// What the odometers of two bodies show together [m].
+    /// What the odometers of two bodies show together where they are predicted to be [m], and what they showed if the two
+    /// were there from the start.
     #[inline]
-    pub(crate) fn of(&self, [a, b]: [usize; 2]) -> f64 {
-        self.shown[a] + self.shown[b]
+    pub(crate) fn of(&self, model: &Model, pair: [usize; 2]) -> (f64, f64) {
+        let frame = usize::from(pair.iter().all(|i| model.is_dynamic(*i)));
+        let [a, b] = pair.map(|i| &self.bodies[i]);
+        let (come, ahead) = (a.come[frame] + b.come[frame], a.ahead[frame] + b.ahead[frame]);
+        (come + ahead, come - ahead)
     }
 }
 
 /// A bound of how far points within `arm` of the centre move from one pose to another [m].
 pub(crate) fn way(from: &Pose, to: &Pose, arm: f64) -> f64 {
     if from == to { 0.0 } else { from.position.distance(to.position) + turn(from, to) * arm }
+}
+
+/// Bounds of how far points within `arm` of the centre move from one pose to another [m]: in the world, and in a frame
+/// that moves by `along`.
+fn ways([from, to]: [&Pose; 2], along: Vec3, arm: f64) -> [f64; 2] {
+    let shift = to.position - from.position;
+    let turn = if from.rotation == to.rotation { 0.0 } else { turn(from, to) * arm };
+    [shift.length() + turn, (shift - along).length() + turn]
 }
 
 /// A bound of the angle from one pose to another [rad].

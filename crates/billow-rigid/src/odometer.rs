@@ -93,3 +93,74 @@ pub(crate) fn turn(from: &Pose, to: &Pose) -> f64 {
     let sine = (1.0 - d * d).max(0.0).sqrt();
     if sine < 0.3 { 2.04 * sine } else { std::f64::consts::PI * sine }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::stack;
+    use billow_num::Quat;
+    use billow_num::rng::Stream;
+
+    /// Points of two bodies come no nearer to each other than their odometers tell, whatever both frames do.
+    #[test]
+    fn distances_change_by_no_more_than_odometers_show() {
+        let model = stack(3).unwrap();
+        let (mut state, mut odometer) = (model.start(), Odometer::default());
+        let mut draw = Stream::new(21, 7).at(0);
+        let mut wander = |pose: &Pose, moves: bool| {
+            if !moves {
+                return *pose;
+            }
+            let turn = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 0.2));
+            // All fall, and each goes a way of its own.
+            let shift = Vec3::new(0.0, 0.0, -0.3) + draw.unit_vector() * draw.range(0.0, 0.1);
+            Pose { position: pose.position + shift, rotation: (turn * pose.rotation).normalize() }
+        };
+        let mut seen: Vec<(Vec<Pose>, Vec<f64>)> = Vec::new();
+        let pairs: Vec<[usize; 2]> = (0..model.len()).flat_map(|b| (0..b).map(move |a| [a, b])).collect();
+        let mut sharp = 0;
+        for _ in 0..12 {
+            for (i, body) in state.bodies.iter_mut().enumerate() {
+                body.pose = wander(&body.pose, model.is_dynamic(i));
+            }
+            let ahead = |(i, b): (usize, &crate::state::BodyState)| wander(&b.pose, model.is_dynamic(i));
+            let predicted: Vec<Pose> = state.bodies.iter().enumerate().map(ahead).collect();
+            odometer.follow(&model, &state, &predicted);
+            for (then, starts) in &seen {
+                for (pair, start) in pairs.iter().zip(starts) {
+                    let room = odometer.of(&model, *pair).0 - start;
+                    for k in 0..8 {
+                        let mut draw = Stream::new(5, 5).at(k);
+                        let points = pair.map(|i| draw.unit_vector() * ARM * model.geometry(i).radius);
+                        let distance = |poses: &[Pose]| {
+                            let [x, y] = [0, 1].map(|e| poses[pair[e]].point(points[e]));
+                            x.distance(y)
+                        };
+                        let change = (distance(&predicted) - distance(then)).abs();
+                        assert!(change <= room + 1e-12, "{pair:?}: {change} m, {room} m shown");
+                        sharp += u32::from(change > 0.3 * room);
+                    }
+                }
+            }
+            let starts = pairs.iter().map(|p| odometer.of(&model, *p).1).collect();
+            seen.push((predicted, starts));
+        }
+        assert!(sharp > 50, "{sharp}");
+    }
+
+    #[test]
+    fn what_falls_or_is_pulled_at_together_goes_nowhere_past_each_other() {
+        let model = stack(2).unwrap();
+        let (mut state, mut odometer) = (model.start(), Odometer::default());
+        let moving: Vec<usize> = (0..model.len()).filter(|i| model.is_dynamic(*i)).collect();
+        let mut starts = None;
+        for _ in 0..10 {
+            let mut predicted: Vec<Pose> = state.bodies.iter().map(|b| b.pose).collect();
+            moving.iter().for_each(|i| predicted[*i].position.z -= 1e-3);
+            odometer.follow(&model, &state, &predicted);
+            let (shown, start) = odometer.of(&model, [moving[0], moving[1]]);
+            assert!(shown - *starts.get_or_insert(start) < 1e-12);
+            moving.iter().for_each(|i| state.bodies[*i].pose.position.z -= 0.1);
+        }
+    }
+}

@@ -20,7 +20,7 @@ const KEPT: f64 = 0.8;
 const STOP: f64 = 0.95;
 
 /// How exactly, relative to its length, a spring is set on its limits [-].
-const EXACT: f64 = 1e-9;
+const EXACT: f64 = 1e-5;
 
 /// All springs in the order in which they are swept.
 #[derive(Clone, Debug, Default)]

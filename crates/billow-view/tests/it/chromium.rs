@@ -28,8 +28,6 @@ pub(crate) struct Chromium {
     /// Messages of the browser, without their zero byte.
     output: Receiver<Vec<u8>>,
     session: String,
-    /// A page without the viewer's content policy, which decodes pictures.
-    decoder: String,
     next: u64,
     /// Errors and warnings of the page.
     pub(crate) complaints: Vec<String>,
@@ -88,13 +86,11 @@ impl Chromium {
             input,
             output,
             session: String::new(),
-            decoder: String::new(),
             next: 0,
             complaints: Vec::new(),
             _profile: profile,
             _turn: turn,
         };
-        browser.decoder = browser.open_page();
         browser.session = browser.open_page();
         for domain in ["Page", "Runtime", "Log"] {
             browser.call(&format!("{domain}.enable"), json!({}));
@@ -119,16 +115,11 @@ impl Chromium {
 
     /// Calls a method and waits for its result.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
-        let session = self.session.clone();
-        self.call_in(&session, method, params)
-    }
-
-    fn call_in(&mut self, session: &str, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut message = json!({ "id": id, "method": method, "params": params });
-        if !session.is_empty() {
-            message["sessionId"] = session.into();
+        if !self.session.is_empty() {
+            message["sessionId"] = self.session.as_str().into();
         }
         self.input.write_all(format!("{message}\0").as_bytes()).unwrap();
         self.input.flush().unwrap();
@@ -160,13 +151,8 @@ impl Chromium {
 
     /// The value of an expression; promises are waited for.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
-        let session = self.session.clone();
-        self.eval_in(&session, expression)
-    }
-
-    fn eval_in(&mut self, session: &str, expression: &str) -> Value {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true });
-        let answer = self.call_in(session, "Runtime.evaluate", params);
+        let answer = self.call("Runtime.evaluate", params);
         assert!(answer.get("exceptionDetails").is_none(), "{expression}: {}", answer["exceptionDetails"]);
         answer["result"]["value"].clone()
     }
@@ -236,25 +222,15 @@ impl Chromium {
     /// The page as it stands on the screen.
     pub(crate) fn picture(&mut self) -> Picture {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
-        let decoder = self.decoder.clone();
-        let pixels = self.eval_in(&decoder, &format!(
-            "(async () => {{
-                const image = new Image();
-                image.src = 'data:image/png;base64,{}';
-                await image.decode();
-                const canvas = new OffscreenCanvas(image.width, image.height);
-                const context = canvas.getContext('2d');
-                context.drawImage(image, 0, 0);
-                const data = context.getImageData(0, 0, image.width, image.height).data;
-                let text = '';
-                for (let k = 0; k < data.length; k += 4) text += String.fromCharCode(data[k], data[k + 1], data[k + 2]);
-                return [image.width, image.height, btoa(text)];
-            }})()",
-            shot["data"].as_str().unwrap()
-        ));
-        let [width, height] = [0, 1].map(|k| pixels[k].as_u64().unwrap() as usize);
-        let bytes = from_base64(pixels[2].as_str().unwrap());
-        let rgb: Vec<[u8; 3]> = bytes.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();
+        let bytes = from_base64(shot["data"].as_str().unwrap());
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info().unwrap();
+        let mut samples = vec![0; reader.output_buffer_size().unwrap()];
+        let shown = reader.next_frame(&mut samples).unwrap();
+        let (width, height) = (shown.width as usize, shown.height as usize);
+        let rgb: Vec<[u8; 3]> =
+            samples.chunks_exact(shown.color_type.samples()).map(|c| [c[0], c[1], c[2]]).collect();
         assert_eq!(rgb.len(), width * height);
         Picture { width, height, rgb }
     }

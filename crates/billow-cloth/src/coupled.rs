@@ -40,7 +40,7 @@ pub(crate) struct Span<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Coupled {
     elements: Option<Elements>,
-    /// How far nodes are from where bending was linearised [m].
+    /// How far nodes are from the start of the step [m].
     moved: Vec<Vec3>,
     /// Acceleration by everything outside the cloth [m/s²].
     outer: Vec<Vec3>,
@@ -81,6 +81,7 @@ impl Coupled {
         let steps = small_steps(config.substeps, links.excess(x));
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
+        moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
         links.start(h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
@@ -94,9 +95,9 @@ impl Coupled {
             if let Some(ahead) = due(k, steps, MODES) {
                 let ahead = h * f64::from(ahead);
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
-                stages.time("linearise", || {
-                    hinges.linearise(model, x);
-                    par::fill(moved, |_| Vec3::ZERO);
+                stages.time("linearise", || match k {
+                    0 => hinges.linearise(model, x),
+                    _ => hinges.linearise_again(model, x, moved),
                 });
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });

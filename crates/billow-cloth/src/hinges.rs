@@ -12,6 +12,10 @@ use billow_num::{Vec3, par};
 /// Elements that follow one another in a sweep and share a thread.
 const TILE: usize = 64;
 
+/// How far nodes of an element may have moved past each other, in lengths over which its angle changes by one, before its
+/// mode is computed anew [-].
+const TURNED: f64 = 0.05;
+
 /// All bending elements in the order in which they are swept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hinges {
@@ -50,20 +54,25 @@ impl Hinges {
         Self { tiles, list }
     }
 
-    /// Modes and moments at `x`.
+    /// Modes and moments at `x`, the start of a step.
     pub(crate) fn linearise(&mut self, model: &Model, x: &[Vec3]) {
-        let (bending, weights) = (&model.bending, &model.inverse_masses);
-        par::for_each_mut(&mut self.list, |_, bend| {
-            let e = bend.element as usize;
-            bend.hinge = bending.hinge(e, x);
-            bend.compliance = (0..4)
-                .map(|k| bend.hinge.mode[k].length_squared() * weights[bending.nodes()[e][k] as usize])
-                .sum();
+        par::for_each_mut(&mut self.list, |_, bend| bend.linearise(model, x));
+    }
+
+    /// The same during a step, for elements that have turned since its start; `moved` is how far nodes are from there.
+    pub(crate) fn linearise_again(&mut self, model: &Model, x: &[Vec3], moved: &[Vec3]) {
+        let tiles = &self.tiles;
+        par::for_each_mut(&mut self.list, |position, bend| {
+            let moved = tiles.nodes(position).map(|i| moved[i as usize]);
+            if bend.has_turned(&moved) {
+                bend.linearise(model, x);
+                // Angles are told by all that nodes moved.
+                bend.hinge.moment += bend.hinge.rigidity * bend.angle(&moved);
+            }
         });
     }
 
-    /// One sweep over the velocities of a sub-step of length `h`; `moved` is how far nodes are from where the modes were
-    /// computed.
+    /// One sweep over the velocities of a sub-step of length `h`; `moved` is how far nodes are from the start of the step.
     pub(crate) fn sweep(&mut self, model: &Model, moved: &[Vec3], h: f64, v: &mut [Vec3]) {
         let weights = &model.inverse_masses;
         self.tiles.sweep(&mut self.list, v, |bend, nodes, v| {
@@ -80,5 +89,28 @@ impl Hinges {
                 *v += mode[k] * (impulse * weights[nodes[k] as usize]);
             }
         });
+    }
+}
+
+impl Bend {
+    fn linearise(&mut self, model: &Model, x: &[Vec3]) {
+        let e = self.element as usize;
+        self.hinge = model.bending.hinge(e, x);
+        let nodes = model.bending.nodes()[e];
+        let terms = self.hinge.mode.iter().zip(nodes);
+        self.compliance =
+            terms.map(|(mode, i)| mode.length_squared() * model.inverse_masses[i as usize]).sum();
+    }
+
+    /// How much the angle has changed, to first order, if its nodes moved so far [-].
+    fn angle(&self, moved: &[Vec3; 4]) -> f64 {
+        (0..4).map(|k| self.hinge.mode[k].dot(moved[k])).sum()
+    }
+
+    fn has_turned(&self, moved: &[Vec3; 4]) -> bool {
+        let most = |values: [f64; 4]| values.into_iter().fold(0.0, f64::max);
+        let steepest = most(self.hinge.mode.map(|mode| mode.length_squared()));
+        let farthest = most(moved.map(|way| way.distance_squared(moved[0])));
+        steepest * farthest > TURNED * TURNED
     }
 }

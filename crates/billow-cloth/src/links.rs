@@ -19,6 +19,10 @@ const KEPT: f64 = 0.8;
 /// Part of the strain it is allowed at which a spring stops, so that what collisions add is allowed too.
 const STOP: f64 = 0.95;
 
+/// How much more than allowed, relative to its rest length, a spring may be compressed before it is set on that limit [-].
+/// Impulses resist compression from the start; to undo all of it makes layers that are pushed together collide.
+const CRUSHED: f64 = 0.1;
+
 /// How exactly, relative to its length, a spring is set on its limits [-].
 const EXACT: f64 = 1e-5;
 
@@ -40,9 +44,11 @@ struct Link {
     stiffness: f64,
     /// Tension per speed [N·s/m].
     damping: f64,
-    /// Lengths between which it is kept, and the one it may have at most [m].
+    /// Lengths between which impulses keep it [m].
     shortest: f64,
     longest: f64,
+    /// Lengths that it may have at least and at most at the end of a step [m].
+    crushed: f64,
     allowed: f64,
     /// Inverse masses of the ends [1/kg].
     weights: [f64; 2],
@@ -75,6 +81,7 @@ impl Links {
                 damping: springs.damping()[e] / rest,
                 shortest: rest * (1.0 - STOP * limit.compression),
                 longest: rest * (1.0 + STOP * limit.extension),
+                crushed: rest * (1.0 - STOP * limit.compression - CRUSHED).max(0.0),
                 allowed: rest * (1.0 + limit.extension),
                 weights: springs.ends()[e].map(|i| model.inverse_masses[i as usize]),
                 gain: 0.0,
@@ -196,12 +203,12 @@ impl Link {
     /// Length and what it is beyond its limits, if that is worth the effort [m].
     #[inline(always)]
     fn excess(&self, length2: f64) -> Option<(f64, f64)> {
-        let (most, least) = (self.longest * (1.0 + EXACT), self.shortest * (1.0 - EXACT));
+        let (most, least) = (self.longest * (1.0 + EXACT), self.crushed * (1.0 - EXACT));
         if length2 <= most * most && (length2 >= least * least || length2 == 0.0) {
             return None;
         }
         let length = length2.sqrt();
-        Some((length, length - length.clamp(self.shortest, self.longest)))
+        Some((length, length - length.clamp(self.crushed, self.longest)))
     }
 
     /// How its ends must move to set it on its limit, if it is beyond.

@@ -182,7 +182,7 @@ impl Part {
             let reach = fit.reach * pair.gap(fit.surface);
             let looked = if apart { Looked::NOTHING } else { look(Hint { pair, end, lack }) };
             let distance = looked.distance.max(reach - f64::from(lack));
-            let idle = f64::from(idle).max(distance - reach);
+            let idle = f64::from(idle).max(distance - pair.touching(fit.surface));
             let [a, b] = self.names[at as usize].facets();
             let now = f64::from(travelled[a as usize]) + f64::from(travelled[b as usize]);
             let known = &mut self.known[at as usize];

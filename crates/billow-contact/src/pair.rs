@@ -14,6 +14,34 @@ pub(crate) enum Kind {
     EdgeEdge,
 }
 
+/// Part of the thickness that edges keep. Points and faces hold layers apart where these are flat: edges that keep a little
+/// less have nothing to do there, and four contacts in five would be theirs.
+const KEPT_BY_EDGES: f64 = 0.9;
+
+/// Distance, in what elements keep, within which pairs are taken for met; see [`crate::touch`].
+pub(crate) const MET: f64 = 1.25;
+
+/// The same for edges: less than the thickness, with what they keep.
+const MET_BY_EDGES: f64 = 1.05;
+
+impl Kind {
+    /// Part of the thickness that such pairs keep [-].
+    pub(crate) fn kept(self) -> f64 {
+        match self {
+            Self::VertexFace => 1.0,
+            Self::EdgeEdge => KEPT_BY_EDGES,
+        }
+    }
+
+    /// Distance, in what they keep, within which such pairs are taken for met [-].
+    pub(crate) fn met(self) -> f64 {
+        match self {
+            Self::VertexFace => MET,
+            Self::EdgeEdge => MET_BY_EDGES,
+        }
+    }
+}
+
 /// Two elements that have no node in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
@@ -74,16 +102,21 @@ impl Pair {
         }
     }
 
-    /// Distance the elements keep [m].
+    /// Thickness of the elements together [m].
     pub(crate) fn gap(&self, surface: &Surface) -> f64 {
         let (first, second) = self.ends();
         surface.gap(first, second)
     }
 
-    /// The same if nodes have only a part of their thickness, 0 to 1; all of it if `room` is empty.
+    /// Distance the elements keep if nodes have only a part of their thickness, 0 to 1; all of it if `room` is empty [m].
     pub(crate) fn gap_within(&self, surface: &Surface, room: &[f64]) -> f64 {
         let part = |i: &u32| room.get(*i as usize).copied().unwrap_or(1.0);
-        self.gap(surface) * self.nodes.iter().map(part).fold(1.0, f64::min)
+        self.kind.kept() * self.gap(surface) * self.nodes.iter().map(part).fold(1.0, f64::min)
+    }
+
+    /// Distance within which the elements are a contact, if nodes have all of their thickness [m].
+    pub(crate) fn touching(&self, surface: &Surface) -> f64 {
+        self.kind.met() * self.kind.kept() * self.gap(surface)
     }
 
     /// Coulomb coefficient between them [-].

@@ -6,11 +6,11 @@
 
 use crate::collision::{self, Collision, Which};
 use crate::near::Near;
-use crate::pair::Path;
+use crate::pair::{MET, Path};
 use crate::push::Push;
 use crate::repulsion::Repulsions;
 use crate::search::Search;
-use crate::touch::{self, MET, Touch};
+use crate::touch::{self, Touch};
 use crate::way::Fit;
 use crate::zones::{ZoneInput, Zones, move_together};
 use crate::{Config, Contact, Report, Surface, Unresolved, slide};
@@ -77,6 +77,9 @@ pub fn resolve(
 
 /// If no more than one node in this many changed, what is around them is tested again and nothing else.
 const FEW: usize = 64;
+
+/// If there is more than one fast collision for so many nodes, they are many.
+const RARE: usize = 200;
 
 /// A rule that the velocity of every node that collisions change must still obey, such as staying out of solid objects.
 pub type KeepOut<'a> = &'a dyn Fn(usize, &mut Vec3);
@@ -191,26 +194,27 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Tests the trajectories of the mean velocities `v`. Pairs that would collide become contacts, as they are when they
-    /// meet. The answer is whether any would be so fast that stopping it would tear at its surroundings: a solver may
-    /// then do its sub-steps again, knowing them.
+    /// meet. The answer is whether many would be so fast that stopping them would tear at their surroundings: a solver may
+    /// then do its sub-steps again, knowing them. A few are stopped at less cost by impulses.
     pub fn learn(&mut self, v: &[Vec3]) -> bool {
         let collisions = self.detect(0..v.len() as u32, v);
         let x = self.step.x;
         let Workspace { touches, repulsions, x1, room, .. } = &mut *self.work;
         forget(&collisions, x1);
-        let mut fast = false;
+        let mut fast = 0;
         touches.reserve_exact(collisions.len());
         for collision in &collisions {
             let (contact, pair) = (collision.contact(), &collision.pair);
             let approach = -contact.relative(v).dot(contact.normal);
-            fast |= approach * self.step.dt > pair.gap(self.surface);
+            fast += usize::from(approach * self.step.dt > pair.gap(self.surface));
             let gap = pair.gap_within(self.surface, room).min(contact.relative(x).dot(contact.normal));
             touches.push(Touch { contact, gap, friction: pair.friction(self.surface) });
         }
-        if fast {
+        let many = fast * RARE > x.len();
+        if many {
             repulsions.prepare(touches, self.surface.inverse_masses());
         }
-        fast
+        many
     }
 
     /// What was done.

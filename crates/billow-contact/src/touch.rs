@@ -5,14 +5,11 @@
 
 use crate::listed::{Hint, Looked};
 use crate::near::Near;
-use crate::pair::{Kind, Pair, Path};
+use crate::pair::{Kind, MET, Pair, Path};
 use crate::search::Search;
 use crate::way::Fit;
 use crate::{Contact, Surface};
 use billow_num::{Vec3, par};
-
-/// Distance, in thicknesses, within which pairs are taken for met.
-pub(crate) const MET: f64 = 1.25;
 
 /// Sine of the angle by which a surface must rise to count as nearer.
 const BESIDE: f64 = 1e-6;
@@ -66,8 +63,9 @@ impl Found {
         self.candidates += 1;
         let (full, gap) = (pair.gap(surface), pair.gap_within(surface, room));
         // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
-        let covered = f64::from(*end) < MET * gap;
-        let clear = MET * full - f64::from(*lack) > MET * gap;
+        let met = pair.kind.met() * gap;
+        let covered = f64::from(*end) < met;
+        let clear = MET * full - f64::from(*lack) > met;
         if covered || clear {
             return Looked::NOTHING;
         }
@@ -89,7 +87,7 @@ fn touch(
     x0: &[Vec3; 4],
     gap: f64,
 ) -> Option<Touch> {
-    if distance < MET * gap {
+    if distance < pair.kind.met() * gap {
         let known =
             contact.normal != Vec3::ZERO && !covered(surface, pair.kind, &contact, |i| path.x0[i as usize]);
         known.then(|| Touch { contact, gap, friction: pair.friction(surface) })

@@ -1,8 +1,7 @@
 //! Where nodes are taken to be during a step: on their way from one place to another, or about there.
 
 use crate::Surface;
-use crate::pair::Path;
-use crate::touch::MET;
+use crate::pair::{MET, Path};
 use billow_num::Vec3;
 
 /// A node that goes straight from one place to another, and the distance that its elements keep around themselves.

@@ -23,6 +23,10 @@ const MODES: u32 = 2;
 /// Excess of the longest spring, relative to what it may be, that is worth no effort [-].
 const TOLERATED: f64 = 0.002;
 
+/// Speed at which a pull must be able to travel, from spring to spring, one in each sub-step [m/s]. Impacts are about half as
+/// fast; where the cloth cannot tell what happens in time, it is compressed and bursts.
+const SIGNAL: f64 = 10.0;
+
 /// The step to be marched through.
 #[derive(Clone, Copy)]
 pub(crate) struct Span<'a> {
@@ -78,7 +82,8 @@ impl Coupled {
         self.end = time + dt;
         let Self { elements, moved, outer, faces, objects, .. } = self;
         let Elements { links, hinges, .. } = elements.get_or_insert_with(|| Elements::new(model));
-        let steps = small_steps(config.substeps, links.excess(x));
+        let usual = f64::from(config.substeps.max(1)).max(SIGNAL * dt / links.usual_length());
+        let steps = small_steps(usual, links.excess(x));
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
         moved.clear();
@@ -202,9 +207,8 @@ impl Bounds for Others<'_, '_> {
 
 /// How many sub-steps a step needs in which springs are as much longer than they may be as `excess` says, relative to what
 /// they may: a taut cloth that is dragged over something needs more sweeps than one that falls.
-fn small_steps(usual: u32, excess: f64) -> u32 {
+fn small_steps(usual: f64, excess: f64) -> u32 {
     const MOST: f64 = 8.0;
-    let usual = f64::from(usual.max(1));
     (usual * (1.0 + excess / TOLERATED).min(MOST)) as u32
 }
 

@@ -114,3 +114,39 @@ impl Bend {
         steepest * farthest > TURNED * TURNED
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_num::Quat;
+    use billow_num::rng::Stream;
+
+    #[test]
+    fn modes_are_computed_anew_where_elements_turned_and_angles_go_on() {
+        let model = crate::links::tests::model(8);
+        let mut draws = Stream::new(3, 1).at(0);
+        let mut bump = || Vec3::from_array([0; 3].map(|_| draws.range(-0.02, 0.02)));
+        let x: Vec<Vec3> = model.rest.iter().map(|x| *x + bump()).collect();
+        let mut start = Hinges::new(&model);
+        start.linearise(&model, &x);
+        for (turn, anew) in [(0.3, true), (0.0, false)] {
+            let turn = Quat::from_rotation_x(turn);
+            let end: Vec<Vec3> = x.iter().map(|x| turn * *x + Vec3::new(0.5, 0.2, -3.0)).collect();
+            let moved: Vec<Vec3> = x.iter().zip(&end).map(|(x, end)| *end - *x).collect();
+            let (mut hinges, mut fresh) = (start.clone(), Hinges::new(&model));
+            hinges.linearise_again(&model, &end, &moved);
+            fresh.linearise(&model, &end);
+            let expected = if anew { &fresh } else { &start };
+            let mut largest = 0f64;
+            for (k, (bend, expected)) in hinges.list.iter().zip(&expected.list).enumerate() {
+                assert_eq!(bend.hinge.mode, expected.hinge.mode);
+                // The moment at the present angle is what it is without any memory.
+                let moved = hinges.tiles.nodes(k).map(|i| moved[i as usize]);
+                let moment = bend.hinge.moment - bend.hinge.rigidity * bend.angle(&moved);
+                assert!((moment - fresh.list[k].hinge.moment).abs() < 1e-12, "{turn}");
+                largest = largest.max(moment.abs());
+            }
+            assert!(largest > 1e-6, "elements are bent");
+        }
+    }
+}

@@ -31,6 +31,8 @@ const EXACT: f64 = 1e-5;
 pub(crate) struct Links {
     tiles: Tiles<2>,
     list: Vec<Link>,
+    /// See [`Links::usual_length`].
+    usual_length: f64,
     /// Length of the sub-steps that gains were computed for [s].
     h: f64,
 }
@@ -90,8 +92,19 @@ impl Links {
                 length: 0.0,
             }
         };
-        let list = tiles.order().iter().map(link).collect();
-        Self { tiles, list, h: 0.0 }
+        let list: Vec<Link> = tiles.order().iter().map(link).collect();
+        let mut lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
+        let quarter = lengths.len() / 4;
+        let usual_length = match lengths.get(quarter) {
+            Some(_) => *lengths.select_nth_unstable_by(quarter, f64::total_cmp).1,
+            None => f64::INFINITY,
+        };
+        Self { tiles, list, usual_length, h: 0.0 }
+    }
+
+    /// Length that a quarter of the springs do not have: about that of the edges of a fine garment among coarse ones [m].
+    pub(crate) fn usual_length(&self) -> f64 {
+        self.usual_length
     }
 
     /// Begins a step of sub-steps of length `h` with the tensions at its start [N]; none if there are none.
@@ -233,5 +246,55 @@ impl Link {
         let end = length - compliance * pull;
         let bound = end.min(self.longest).max(self.shortest);
         if end == bound { pull } else { pull + (end - bound) / compliance }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{Garment, Layout, Material, Setup};
+
+    pub(crate) fn model(n: u32) -> Model {
+        let garment = Garment {
+            name: "cloth".into(),
+            mesh: billow_geom::shapes::cloth_grid(1.0, 1.0, n, n).unwrap(),
+            start: None,
+            velocity: Vec3::ZERO,
+            material: Material { extension_limit: 0.1, compression_limit: 0.05, ..Material::default() },
+            curved: false,
+            equal_masses: false,
+            layout: Layout::Edges,
+            pins: Vec::new(),
+        };
+        Model::new(Setup { garments: vec![garment], ..Default::default() }).unwrap()
+    }
+
+    #[test]
+    fn springs_are_set_on_their_limits_when_stretched_or_crushed() {
+        let links = Links::new(&model(4));
+        let link = &links.list[0];
+        for (strain, set) in [
+            (0.2, Some(STOP * 0.1)),
+            (0.11, Some(STOP * 0.1)),
+            (0.09, None),
+            (-0.04, None),
+            (-0.14, None),
+            (-0.16, Some(-STOP * 0.05 - CRUSHED)),
+            (-0.9, Some(-STOP * 0.05 - CRUSHED)),
+        ] {
+            let along = Vec3::new(0.6, 0.0, 0.8) * (link.rest * (1.0 + strain));
+            let ends = link.shifts(along).map(|[a, b]| (along + b - a).length() / link.rest - 1.0);
+            assert!(
+                ends.is_some() == set.is_some() && (ends.unwrap_or(0.0) - set.unwrap_or(0.0)).abs() < 1e-12,
+                "{strain}: {ends:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_usual_length_is_that_of_the_edges_of_a_grid() {
+        assert!((Links::new(&model(11)).usual_length() - 0.1).abs() < 1e-12);
+        let none = Model::new(Setup::default());
+        assert!(none.is_err() || Links::new(&none.unwrap()).usual_length() == f64::INFINITY);
     }
 }

@@ -35,7 +35,7 @@ const STEPS: f64 = 6.0;
 const LEAST: f64 = 0.1;
 
 /// Largest margin, in thicknesses [-].
-const MOST: f64 = 0.6;
+const MOST: f64 = 0.3;
 
 /// The list.
 #[derive(Clone, Debug, Default)]

@@ -445,6 +445,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_few_fast_collisions_are_left_to_impulses() {
+        for (n, worth) in [(4, true), (70, false)] {
+            let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, n, n).unwrap();
+            let first = sheet.positions.len() as u32;
+            let stone = [Vec3::ZERO, Vec3::X, Vec3::Y].map(|x| Vec3::Z * 0.1 + 1e-3 * x);
+            let x = [sheet.positions, stone.to_vec()].concat();
+            let triangles = [sheet.triangles, vec![[first, first + 1, first + 2]]].concat();
+            let (surface, config) = (Surface::of_one(&x, &triangles, THICKNESS), Config::default());
+            let mut work = Workspace::default();
+            let mut pipeline = Pipeline::new(&surface, Step { x: &x, dt: 0.01, config: &config }, &mut work);
+            pipeline.find(&vec![Vec3::ZERO; x.len()]);
+            let falls = |i: u32| if i < first { Vec3::ZERO } else { Vec3::NEG_Z * 20.0 };
+            let v: Vec<Vec3> = (0..x.len() as u32).map(falls).collect();
+            assert_eq!(pipeline.learn(&v), worth, "{n}");
+        }
+    }
+
     /// Layers that limits press together in step after step keep a part of their distance.
     #[test]
     fn what_collides_in_every_step_does_not_come_ever_nearer() {

@@ -168,6 +168,46 @@ fn covered(surface: &Surface, kind: Kind, contact: &Contact, at: impl Fn(u32) ->
 mod tests {
     use super::*;
 
+    /// Contacts of elements that stay where they are, and how many of them are of edges.
+    fn touching(x: &[Vec3], triangles: &[[u32; 3]], thickness: f64) -> (Vec<Touch>, usize) {
+        let surface = Surface::of_one(x, triangles, thickness);
+        let (mut search, mut touches) = (Search::new(&surface), Vec::new());
+        let fit = Fit::contacts(&surface, Path { x0: x, x1: x });
+        find(&mut Near::default(), &mut search, (fit, &[]), &mut touches);
+        let edges = touches.iter().filter(|touch| touch.contact.weights[0] != 1.0).count();
+        (touches, edges)
+    }
+
+    #[test]
+    fn flat_layers_are_held_by_points_and_faces_and_ridges_by_their_edges() {
+        // Two sheets at their thickness, one turned a little.
+        let thickness = 1e-3;
+        let low = billow_geom::shapes::cloth_grid(0.1, 0.1, 12, 12).unwrap();
+        let turned = |x: &Vec3| billow_num::Quat::from_rotation_z(0.3) * *x + Vec3::Z * thickness;
+        let x: Vec<Vec3> = low.positions.iter().copied().chain(low.positions.iter().map(turned)).collect();
+        let first = low.positions.len() as u32;
+        let high = low.triangles.iter().map(|t| t.map(|i| i + first));
+        let triangles: Vec<[u32; 3]> = low.triangles.iter().copied().chain(high).collect();
+        let (touches, edges) = touching(&x, &triangles, thickness);
+        assert!(touches.len() > 150 && edges == 0, "{} {edges}", touches.len());
+        // Nearer than they are to be, their edges meet too.
+        let pressed: Vec<Vec3> = x.iter().map(|x| Vec3::new(x.x, x.y, 0.8 * x.z)).collect();
+        assert!(touching(&pressed, &triangles, thickness).1 > 500);
+
+        // Two roofs whose ridges cross, one above the other: nothing but the ridges is near.
+        let roof = |along: Vec3, across: Vec3, up: f64| {
+            let (half, side) = (0.5 * along, across - up * Vec3::Z);
+            [-half, half, side, -across - up * Vec3::Z]
+        };
+        let distance = 0.7 * thickness;
+        let lower = roof(Vec3::X, Vec3::Y, 1.0);
+        let upper = roof(Vec3::Y, Vec3::X, -1.0).map(|x| x + Vec3::Z * distance);
+        let x = [lower, upper].concat();
+        let (touches, edges) = touching(&x, &[[0, 1, 2], [1, 0, 3], [4, 5, 6], [5, 4, 7]], thickness);
+        assert!(touches.len() == 1 && edges == 1, "{touches:?}");
+        assert!(touches[0].gap > distance && touches[0].gap < thickness);
+    }
+
     #[test]
     fn cloth_with_less_room_touches_later() {
         let low = [Vec3::ZERO, Vec3::X, Vec3::Y];

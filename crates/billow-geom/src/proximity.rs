@@ -49,8 +49,8 @@ pub fn point_segment(p: Vec3, a: Vec3, b: Vec3) -> f64 {
 pub fn point_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> PointTriangle {
     let at = |w: [f64; 3]| w[0] * (a - p) + w[1] * (b - p) + w[2] * (c - p);
     let done = |(weights, r): ([f64; 3], Vec3)| {
-        let normal = unit_or(-r, (b - a).cross(c - a));
-        PointTriangle { weights, distance: r.length(), normal }
+        let (distance, normal) = length_and_unit(-r, || (b - a).cross(c - a));
+        PointTriangle { weights, distance, normal }
     };
     // Foot of the perpendicular: nothing is closer if it is well inside.
     let foot = foot_in_triangle(p, [a, b, c]);
@@ -76,8 +76,8 @@ pub fn edge_edge([a0, a1]: [Vec3; 2], [b0, b1]: [Vec3; 2]) -> EdgeEdge {
     let (e, f, g) = (a1 - a0, b1 - b0, b0 - a0);
     let at = |[a, b]: [f64; 2]| g + b * f - a * e;
     let done = |([a, b], r): ([f64; 2], Vec3)| {
-        let normal = unit_or(-r, e.cross(f));
-        EdgeEdge { a, b, distance: r.length(), normal }
+        let (distance, normal) = length_and_unit(-r, || e.cross(f));
+        EdgeEdge { a, b, distance, normal }
     };
     // Common perpendicular of the two lines: nothing is closer if it meets both segments well inside.
     let perpendicular = common_perpendicular(e, f, g);
@@ -119,7 +119,8 @@ fn foot_in_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> Option<([f64; 3], bool)> {
     let n = e.cross(f);
     let n2 = n.length_squared();
     // r = u e + v f in the plane: Cramer's rule written with the normal.
-    let solve = |r: Vec3| [r.cross(f).dot(n) / n2, e.cross(r).dot(n) / n2];
+    let over = n2.recip();
+    let solve = |r: Vec3| [r.cross(f).dot(n) * over, e.cross(r).dot(n) * over];
     let [mut u, mut v] = solve(p - a);
     let [du, dv] = solve((p - a) - u * e - v * f);
     u += du;
@@ -136,7 +137,8 @@ fn common_perpendicular(e: Vec3, f: Vec3, g: Vec3) -> Option<([f64; 2], bool)> {
     let n = e.cross(f);
     let n2 = n.length_squared();
     // g + b f − a e parallel to n.
-    let solve = |g: Vec3| [g.cross(f).dot(n) / n2, g.cross(e).dot(n) / n2];
+    let over = n2.recip();
+    let solve = |g: Vec3| [g.cross(f).dot(n) * over, g.cross(e).dot(n) * over];
     let [mut a, mut b] = solve(g);
     let [da, db] = solve(g + b * f - a * e);
     a += da;
@@ -147,14 +149,22 @@ fn common_perpendicular(e: Vec3, f: Vec3, g: Vec3) -> Option<([f64; 2], bool)> {
     (a > 0.0 && a < 1.0 && b > 0.0 && b < 1.0 && n2 > 0.0).then_some(([a, b], certain))
 }
 
-/// `v` scaled to length one; `fallback` scaled to length one where `v` is zero, and zero where both are.
-fn unit_or(v: Vec3, fallback: Vec3) -> Vec3 {
+/// Squares of lengths in between are far from where numbers end.
+const ORDINARY: std::ops::Range<f64> = 1e-200..1e200;
+
+/// Length of `v`, and `v` scaled to length one; `fallback` scaled to length one where `v` is zero, and zero where both are.
+fn length_and_unit(v: Vec3, fallback: impl Fn() -> Vec3) -> (f64, Vec3) {
+    let length2 = v.length_squared();
+    if ORDINARY.contains(&length2) {
+        let length = length2.sqrt();
+        return (length, v / length);
+    }
     let unit = |v: Vec3| {
         // Scaling first keeps the squares of tiny and huge vectors in range.
         let m = v.abs().max_element();
         if m > 0.0 && m.is_finite() { Some((v / m).normalize()) } else { None }
     };
-    unit(v).or_else(|| unit(fallback)).unwrap_or(Vec3::ZERO)
+    (v.length(), unit(v).or_else(|| unit(fallback())).unwrap_or(Vec3::ZERO))
 }
 
 #[cfg(test)]

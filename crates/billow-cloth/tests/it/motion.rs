@@ -195,7 +195,7 @@ fn a_hanging_flag_is_calmer_if_springs_remember_their_tension() {
 }
 
 /// Where a pull travels slower than what it is to stop, cloth is compressed until it bursts: with eight small steps this strip
-/// is nearly three times as fast as it fell.
+/// is more than twice as fast as it fell.
 #[test]
 fn a_fine_strip_that_falls_on_its_edge_is_no_faster_than_it_fell() {
     let mesh = billow_geom::shapes::cloth_grid(0.04, 1.0, 13, 301).unwrap();

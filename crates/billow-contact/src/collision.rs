@@ -78,7 +78,7 @@ impl Detected {
     #[inline(always)]
     fn look(&mut self, fit: Fit<'_>, pair: Pair) {
         self.candidates += 1;
-        let ((x0, x1), separation) = (fit.path.of(&pair), fit.reach * pair.gap(fit.surface));
+        let ((x0, x1), separation) = (fit.path.of(&pair), fit.reach.of(pair.kind) * pair.gap(fit.surface));
         if let Some(separation) = pair.doubt(&x0, &x1, (separation, KEPT)) {
             self.tests += 1;
             let hit = pair.meet(&x0, &x1, separation);
@@ -91,7 +91,7 @@ impl Detected {
 mod tests {
     use super::*;
     use crate::Surface;
-    use crate::pair::Path;
+    use crate::pair::{Path, Reach};
     use billow_num::Vec3;
     use billow_num::rng::Stream;
 
@@ -124,7 +124,7 @@ mod tests {
             }
             let mut near = Near::default();
             near.expect(&mut search, Fit::contacts(&surface, Path { x0: &x0, x1: &expected }));
-            let fit = Fit { reach: 1e-3, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+            let fit = Fit { reach: Reach::same(1e-3), ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
             let strayed = near.follow(&mut search, fit);
             assert!((5..30).contains(&strayed.len()), "{}", strayed.len());
             let some = detect((&mut near, &mut search), fit, Which::Listed(&strayed));

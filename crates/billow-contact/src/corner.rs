@@ -12,7 +12,8 @@ use glam::{Vec3A, Vec4};
 /// differences, products and sums of projections are less than sixteen half units.
 pub(crate) const ROUNDING: f32 = 16.0 * f32::EPSILON;
 
-/// A point at both ends of the step; the fourth numbers are the distance it keeps around itself [m].
+/// A point at both ends of the step; the fourth numbers are the distance it keeps around itself, first in general, then that
+/// of its edges from others [m].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Corner {
     pub(crate) start: Vec4,
@@ -26,13 +27,15 @@ impl Corner {
         Self { start: all, end: all }
     };
 
-    /// A point that moves from `x0` to `x1` and keeps a distance around itself. One that is not finite may be anywhere.
-    pub(crate) fn new(x0: [f64; 3], x1: [f64; 3], distance: f64) -> Self {
+    /// A point that moves from `x0` to `x1` and keeps a distance around itself, and its edges no more than that. One that is
+    /// not finite may be anywhere.
+    pub(crate) fn new(x0: [f64; 3], x1: [f64; 3], [distance, of_edges]: [f64; 2]) -> Self {
         let ([a, b, c], [d, e, f]) = (x0.map(|x| x as f32), x1.map(|x| x as f32));
         let size = a.abs() + b.abs() + c.abs() + (d.abs() + e.abs() + f.abs());
-        let around = distance as f32 * (1.0 + ROUNDING) + size * ROUNDING;
+        let [around, edges] =
+            [distance, of_edges].map(|distance| distance as f32 * (1.0 + ROUNDING) + size * ROUNDING);
         if around < f32::INFINITY {
-            Self { start: Vec4::new(a, b, c, around), end: Vec4::new(d, e, f, around) }
+            Self { start: Vec4::new(a, b, c, around), end: Vec4::new(d, e, f, edges) }
         } else {
             Self::ANYWHERE
         }
@@ -41,13 +44,19 @@ impl Corner {
     /// A node on its way, relative to `origin`.
     pub(crate) fn of(way: Way, origin: Vec3) -> Self {
         let [x0, x1] = [way.from - origin, way.to - origin].map(|x| x.to_array());
-        Self::new(x0, x1, way.around)
+        Self::new(x0, x1, [way.around, way.around_edges])
     }
 
     /// Distance it keeps around itself [m].
     #[inline(always)]
     pub(crate) fn around(&self) -> f32 {
         self.start.w
+    }
+
+    /// How much less than that its edges keep from others [m].
+    #[inline(always)]
+    pub(crate) fn less_for_edges(&self) -> f32 {
+        self.start.w - self.end.w
     }
 
     /// Where it is at the start [m].
@@ -95,7 +104,7 @@ mod tests {
     fn boxes_hold_triangles_and_what_they_keep_around_and_bad_numbers_have_no_bounds() {
         let x = [[0.1, 2.0, -3.3], [7.7, 1e-3, 0.0], [1.0 / 3.0, -5.0, 1e-20]];
         let y = x.map(|p: [f64; 3]| p.map(|c| 1.1 * c + 0.7));
-        let corners: [Corner; 3] = std::array::from_fn(|k| Corner::new(x[k], y[k], 1e-3));
+        let corners: [Corner; 3] = std::array::from_fn(|k| Corner::new(x[k], y[k], [1e-3, 0.0]));
         let boxes = Corner::boxes(corners.each_ref());
         for c in 0..3 {
             for k in 0..3 {
@@ -107,7 +116,7 @@ mod tests {
             }
         }
         for bad in [f64::NAN, f64::INFINITY, 1e300] {
-            let corner = Corner::new([0.0, bad, 0.0], [0.0; 3], 0.0);
+            let corner = Corner::new([0.0, bad, 0.0], [0.0; 3], [0.0; 2]);
             let boxes = Corner::boxes([&corners[0], &corner, &corners[1]]);
             assert_eq!(boxes, [[[-f32::MAX; 3], [f32::MAX; 3]]; 2]);
         }

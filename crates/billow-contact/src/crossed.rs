@@ -197,12 +197,11 @@ impl Edges {
     fn gather(corners: &[Corner], pairs: &[Pair; FOUR]) -> Self {
         let at = |pair: usize, k: usize| &corners[pairs[pair].nodes[k] as usize];
         let of = |k: usize| [at(0, k), at(1, k), at(2, k), at(3, k)];
-        let start = |[a, b, c, d]: [&Corner; FOUR]| transpose([a.start, b.start, c.start, d.start]);
-        let end = |[a, b, c, d]: [&Corner; FOUR]| transpose([a.end, b.end, c.end, d.end]).0;
+        let start = |[a, b, c, d]: [&Corner; FOUR]| transpose([a.start, b.start, c.start, d.start]).0;
+        let end = |[a, b, c, d]: [&Corner; FOUR]| transpose([a.end, b.end, c.end, d.end]);
         let (a, b, c, d) = (of(0), of(1), of(2), of(3));
-        let ((a0, keep_a), (b0, keep_b), (c0, keep_c), (d0, keep_d)) =
-            (start(a), start(b), start(c), start(d));
-        let (a1, b1, c1, d1) = (end(a), end(b), end(c), end(d));
+        let (a0, b0, c0, d0) = (start(a), start(b), start(c), start(d));
+        let ((a1, keep_a), (b1, keep_b), (c1, keep_c), (d1, keep_d)) = (end(a), end(b), end(c), end(d));
         let keep = keep_a.max(keep_b) + keep_c.max(keep_d);
         Self {
             start: Instant { e: b0 - a0, f: d0 - c0, g: a0 - c0 },
@@ -300,7 +299,7 @@ mod tests {
     }
 
     fn corners(x0: &[Vec3], x1: &[Vec3], limit: f64) -> Vec<Corner> {
-        let corner = |i: usize| Corner::new(x0[i].to_array(), x1[i].to_array(), 0.5 * limit);
+        let corner = |i: usize| Corner::new(x0[i].to_array(), x1[i].to_array(), [limit, 0.5 * limit]);
         (0..x0.len()).map(corner).collect()
     }
 

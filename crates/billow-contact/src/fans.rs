@@ -75,7 +75,7 @@ mod tests {
     use billow_num::rng::Stream;
 
     fn open_at_hub(surface: &Surface, path: Path<'_>, reach: f64) -> bool {
-        let corner = |i: usize| Corner::new(path.x0[i].to_array(), path.x1[i].to_array(), 0.5 * reach);
+        let corner = |i: usize| Corner::new(path.x0[i].to_array(), path.x1[i].to_array(), [0.5 * reach; 2]);
         open(surface, &(0..path.x0.len()).map(corner).collect::<Vec<_>>(), 0)
     }
 

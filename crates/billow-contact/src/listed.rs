@@ -179,7 +179,7 @@ impl Part {
         see(&mut open, &trail.corners, |open| self.known[open.at as usize].idle >= 0.0);
         for Open { at, pair, seen } in open {
             let Seen { apart, end, idle, lack } = seen;
-            let reach = fit.reach * pair.gap(fit.surface);
+            let reach = fit.reach.of(pair.kind) * pair.gap(fit.surface);
             let looked = if apart { Looked::NOTHING } else { look(Hint { pair, end, lack }) };
             let distance = looked.distance.max(reach - f64::from(lack));
             let idle = f64::from(idle).max(distance - pair.touching(fit.surface));

@@ -152,13 +152,13 @@ impl Near {
             return way;
         }
         let margin = ahead + (LEAST * thickness + STEPS * came).min(MOST * thickness);
-        Way { around: way.around + margin, ..way }.halted()
+        Way { around: way.around + margin, around_edges: way.around_edges + margin, ..way }.halted()
     }
 
     fn look_up_all(&mut self, search: &mut Search, fit: Fit<'_>) {
         let mut ways: Vec<Way> = par::map(fit.path.x0.len(), |i| self.way(fit, i));
         // Margins are of no use if the next step looks everything up again.
-        let fast = |range: Range<usize>| range.filter(|i| ways[*i].around <= fit.around(*i)).count();
+        let fast = |range: Range<usize>| range.filter(|i| ways[*i].around <= fit.way(*i).around).count();
         if par::reduce(ways.len(), par::CHUNK, fast, |a, b| a + b) > Some(ways.len() / MANY) {
             par::fill(&mut ways, |i| fit.way(i));
         }
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use crate::Surface;
     use crate::collision::{self, Which};
-    use crate::pair::Path;
+    use crate::pair::{Path, Reach};
     use crate::search::tests::{scene, within_reach};
     use crate::touch;
     use billow_num::rng::Stream;
@@ -306,7 +306,8 @@ mod tests {
 
                 // Nodes end elsewhere than expected.
                 let x1: Vec<Vec3> = ends(&x1, step + 100).iter().map(|x| *x - DRAG).collect();
-                let fit = Fit { reach: 0.3, ..Fit::contacts(&surface, Path { x0: &x, x1: &x1 }) };
+                let fit =
+                    Fit { reach: Reach::same(0.3), ..Fit::contacts(&surface, Path { x0: &x, x1: &x1 }) };
                 let found = [(&mut near, &mut search), (&mut new, &mut other)].map(|(near, search)| {
                     let strayed = near.follow(search, fit);
                     let found = collision::detect((near, search), fit, Which::Listed(&strayed));

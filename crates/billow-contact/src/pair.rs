@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 const KEPT_BY_EDGES: f64 = 0.9;
 
 /// Distance, in what elements keep, within which pairs are taken for met; see [`crate::touch`].
-pub(crate) const MET: f64 = 1.25;
+const MET: f64 = 1.25;
 
 /// The same for edges: less than the thickness, with what they keep.
 const MET_BY_EDGES: f64 = 1.05;
@@ -38,6 +38,33 @@ impl Kind {
         match self {
             Self::VertexFace => MET,
             Self::EdgeEdge => MET_BY_EDGES,
+        }
+    }
+}
+
+/// Distances, in thicknesses, within which elements are looked for [-].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reach {
+    faces: f64,
+    /// No more than that of points and faces.
+    edges: f64,
+}
+
+impl Reach {
+    /// All that may be contacts.
+    pub(crate) const MET: Self = Self { faces: MET, edges: KEPT_BY_EDGES * MET_BY_EDGES };
+
+    /// The same for all kinds.
+    pub(crate) fn same(reach: f64) -> Self {
+        Self { faces: reach, edges: reach }
+    }
+
+    /// That of pairs of a kind.
+    #[inline(always)]
+    pub(crate) fn of(&self, kind: Kind) -> f64 {
+        match kind {
+            Kind::VertexFace => self.faces,
+            Kind::EdgeEdge => self.edges,
         }
     }
 }
@@ -116,7 +143,7 @@ impl Pair {
 
     /// Distance within which the elements are a contact, if nodes have all of their thickness [m].
     pub(crate) fn touching(&self, surface: &Surface) -> f64 {
-        self.kind.met() * self.kind.kept() * self.gap(surface)
+        Reach::MET.of(self.kind) * self.gap(surface)
     }
 
     /// Coulomb coefficient between them [-].

@@ -6,7 +6,7 @@
 
 use crate::collision::{self, Collision, Which};
 use crate::near::Near;
-use crate::pair::{MET, Path};
+use crate::pair::{Path, Reach};
 use crate::push::Push;
 use crate::repulsion::Repulsions;
 use crate::search::Search;
@@ -313,9 +313,10 @@ impl Pipeline<'_> {
             })
             .collect();
         let search = search.get_or_insert_with(|| Search::new(self.surface));
-        let fit = Fit { reach: self.config.separation, ..Fit::contacts(self.surface, Path { x0: x, x1 }) };
+        let reach = Reach::same(self.config.separation);
+        let fit = Fit { reach, ..Fit::contacts(self.surface, Path { x0: x, x1 }) };
         if self.stage == Stage::Begun {
-            near.expect(search, Fit { reach: MET, ..fit });
+            near.expect(search, Fit { reach: Reach::MET, ..fit });
         }
         let tested = self.stage == Stage::Tested;
         let found = if tested && changed.len() <= x.len() / FEW {

@@ -245,8 +245,13 @@ impl Search {
                 }
             }
         }
-        let (ends, sides_b) = (surface.topology().edges(), seen_b.sides(facet_b.sides));
-        for i in bits(seen_a.sides(facet_a.sides)) {
+        let less = |facet: &Facet| {
+            let [a, b, c] = corners(facet).map(Corner::less_for_edges);
+            a.min(b).min(c)
+        };
+        let less = less(facet_a) + less(facet_b);
+        let (ends, sides_b) = (surface.topology().edges(), seen_b.sides(facet_b.sides, less));
+        for i in bits(seen_a.sides(facet_a.sides, less)) {
             for j in bits(sides_b) {
                 let (e, f) = (facet_a.edges[i], facet_b.edges[j]);
                 let (e, f) = (ends[e.min(f) as usize], ends[e.max(f) as usize]);
@@ -305,8 +310,6 @@ pub(crate) mod tests {
     use crate::way::Fit;
     use billow_num::rng::Stream;
 
-    const REACH: f64 = 1.25;
-
     /// A sheet folded into layers, a thicker scripted triangle between them, and two points without triangles.
     #[allow(clippy::unwrap_used, reason = "test support")]
     pub(crate) fn scene(k: u64) -> (Surface, Vec<Vec3>, Vec<Vec3>) {
@@ -353,7 +356,7 @@ pub(crate) mod tests {
             let ((x0, x1), (a, b)) = (fit.path.of(pair), pair.ends());
             let near = |t: u32| {
                 let at = std::array::from_fn(|i| x0[i].lerp(x1[i], f64::from(t) / 4.0));
-                pair.nearest(&at).1 < fit.reach * pair.gap(surface)
+                pair.nearest(&at).1 < fit.reach.of(pair.kind) * pair.gap(surface)
             };
             surface.interacts(a, b) && (0..=4).any(near)
         });
@@ -373,7 +376,7 @@ pub(crate) mod tests {
     #[test]
     fn names_tell_their_pairs() {
         let (surface, x0, x1) = scene(3);
-        let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+        let fit = Fit::contacts(&surface, Path { x0: &x0, x1: &x1 });
         let mut search = Search::new(&surface);
         search.fit(&surface, |i| fit.way(i));
         let look = |list: &mut Vec<Candidate>, candidate: Candidate| list.push(candidate);
@@ -389,7 +392,7 @@ pub(crate) mod tests {
     fn every_pair_that_comes_within_reach_is_shown_once() {
         for k in 0..12 {
             let (surface, x0, x1) = scene(k);
-            let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+            let fit = Fit::contacts(&surface, Path { x0: &x0, x1: &x1 });
             let mut search = Search::new(&surface);
             search.fit(&surface, |i| fit.way(i));
             let shown = sorted(search.all(&surface, collect));
@@ -407,7 +410,7 @@ pub(crate) mod tests {
         for k in 0..12 {
             let (surface, x0, mut x1) = scene(k);
             let mut search = Search::new(&surface);
-            let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+            let fit = Fit::contacts(&surface, Path { x0: &x0, x1: &x1 });
             search.fit(&surface, |i| fit.way(i));
             // A few and then many nodes go elsewhere; the last are two without triangles and one of the plate.
             for every in [40, 2] {
@@ -416,7 +419,7 @@ pub(crate) mod tests {
                 for i in &changed {
                     x1[*i as usize] += Vec3::new(4e-3, -8e-3, 0.03);
                 }
-                let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+                let fit = Fit::contacts(&surface, Path { x0: &x0, x1: &x1 });
                 search.refit(&surface, |i| fit.way(i));
                 let shown = sorted(search.around(&surface, (&changed, None), collect));
                 let with_change = |pair: &Pair| pair.nodes.iter().any(|i| changed.contains(i));
@@ -435,11 +438,11 @@ pub(crate) mod tests {
         let surface = Surface::of_one(&sheet.positions, &sheet.triangles, 0.01);
         let (x0, mut x1) = (sheet.positions.clone(), sheet.positions.clone());
         let mut search = Search::new(&surface);
-        let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+        let fit = Fit::contacts(&surface, Path { x0: &x0, x1: &x1 });
         search.fit(&surface, |i| fit.way(i));
         assert!(search.all(&surface, collect).concat().is_empty());
         x1[112] += Vec3::new(0.15, 0.02, 0.0);
-        let fit = Fit { reach: REACH, ..Fit::contacts(&surface, Path { x0: &x0, x1: &x1 }) };
+        let fit = Fit::contacts(&surface, Path { x0: &x0, x1: &x1 });
         search.refit(&surface, |i| fit.way(i));
         let shown = sorted(search.around(&surface, (&[112], None), collect));
         let near = within_reach(fit);

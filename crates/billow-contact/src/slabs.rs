@@ -116,11 +116,14 @@ impl Seen {
         mask & (near(0) | near(1) | near(2))
     }
 
-    /// Those of the sides, a bit for each, that do not stay beyond a slab; side `k` is that of corners `k` and `k + 1`.
+    /// Those of the sides, a bit for each, that do not stay beyond a slab; side `k` is that of corners `k` and `k + 1`. Sides
+    /// keep so much `less` from each other than the triangles do [m].
     #[inline(always)]
-    pub(crate) fn sides(&self, mask: u8) -> u8 {
+    pub(crate) fn sides(&self, mask: u8, less: f32) -> u8 {
         let ([a, b, c], [d, e, f]) = (self.above, self.below);
-        let near = |k: u8, above: Vec4, below: Vec4| u8::from(!beyond(above, below)) << k;
+        let near = |k: u8, above: Vec4, below: Vec4| {
+            u8::from(!above.max(below).cmpgt(Vec4::splat(-less)).any()) << k
+        };
         mask & (near(0, a.min(b), d.min(e)) | near(1, b.min(c), e.min(f)) | near(2, c.min(a), f.min(d)))
     }
 }
@@ -140,7 +143,7 @@ mod tests {
     /// Slabs of the first triangle and where they see the second, for corners that go from `x0` to `x1`.
     fn seen(x0: &[Vec3; 6], x1: &[Vec3; 6], distance: f64) -> Seen {
         let corners: Vec<Corner> =
-            (0..6).map(|k| Corner::new(x0[k].to_array(), x1[k].to_array(), 0.5 * distance)).collect();
+            (0..6).map(|k| Corner::new(x0[k].to_array(), x1[k].to_array(), [0.5 * distance; 2])).collect();
         let [a, b, c, d, e, f] = std::array::from_fn(|k| &corners[k]);
         Slabs::new([a, b, c]).see([d, e, f])
     }
@@ -170,7 +173,7 @@ mod tests {
                     let (x0, x1) = of([3 + p, 0, 1, 2]);
                     assert!(distance(Kind::VertexFace, x0, x1) > limit, "point {p} of {k}");
                 }
-                for q in (0..3).filter(|_| seen.sides(1 << p) == 0) {
+                for q in (0..3).filter(|_| seen.sides(1 << p, 0.0) == 0) {
                     beyond[1] += 1;
                     let (x0, x1) = of([3 + p, 3 + (p + 1) % 3, q, (q + 1) % 3]);
                     assert!(distance(Kind::EdgeEdge, x0, x1) > limit, "sides {p} {q} of {k}");
@@ -178,7 +181,7 @@ mod tests {
             }
             if seen.apart() {
                 beyond[2] += 1;
-                assert!(seen.points(7) == 0 && seen.sides(7) == 0);
+                assert!(seen.points(7) == 0 && seen.sides(7, 0.0) == 0);
             }
         }
         assert!(beyond.iter().all(|count| *count > 2000), "{beyond:?}");

@@ -5,7 +5,7 @@
 
 use crate::listed::{Hint, Looked};
 use crate::near::Near;
-use crate::pair::{Kind, MET, Pair, Path};
+use crate::pair::{Kind, Pair, Path};
 use crate::search::Search;
 use crate::way::Fit;
 use crate::{Contact, Surface};
@@ -42,7 +42,7 @@ struct Found {
 
 /// Finds all contacts if nodes move along `path` and have the given part of their thickness, all if `room` is empty: in the
 /// order of names, points and faces first, so that edges find surfaces already held off where they are flat. Every
-/// pair that may come within [`MET`] thicknesses is then listed. Returns how many pairs were looked at.
+/// pair that may come within reach is then listed. Returns how many pairs were looked at.
 pub(crate) fn find(
     near: &mut Near,
     search: &mut Search,
@@ -58,14 +58,14 @@ pub(crate) fn find(
 
 impl Found {
     #[inline(always)]
-    fn look(&mut self, Fit { surface, path, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> Looked {
+    fn look(&mut self, Fit { surface, path, reach, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> Looked {
         let Hint { pair, end, lack } = hint;
         self.candidates += 1;
         let (full, gap) = (pair.gap(surface), pair.gap_within(surface, room));
         // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
         let met = pair.kind.met() * gap;
         let covered = f64::from(*end) < met;
-        let clear = MET * full - f64::from(*lack) > met;
+        let clear = reach.of(pair.kind) * full - f64::from(*lack) > met;
         if covered || clear {
             return Looked::NOTHING;
         }
@@ -108,6 +108,8 @@ fn coming(
     gap: f64,
 ) -> Option<Touch> {
     const TRIES: u32 = 4;
+    // How exactly the distance must be met.
+    const ABOUT: f64 = 1.25;
     let (x0, x1) = path.of(pair);
     let way: [Vec3; 4] = std::array::from_fn(|k| x1[k] - x0[k]);
     let mut t = 0.0;
@@ -120,7 +122,7 @@ fn coming(
             return None;
         }
         (contact, distance) = pair.nearest(&std::array::from_fn(|k| x0[k] + way[k] * t));
-        if distance < MET * gap {
+        if distance < ABOUT * gap {
             let at = |i: u32| path.x0[i as usize].lerp(path.x1[i as usize], t);
             if covered(surface, pair.kind, &contact, at) {
                 return None;

@@ -1,7 +1,7 @@
 //! Where nodes are taken to be during a step: on their way from one place to another, or about there.
 
 use crate::Surface;
-use crate::pair::{MET, Path};
+use crate::pair::{Kind, Path, Reach};
 use billow_num::Vec3;
 
 /// A node that goes straight from one place to another, and the distance that its elements keep around themselves.
@@ -13,6 +13,8 @@ pub(crate) struct Way {
     pub(crate) to: Vec3,
     /// Distance kept all the way [m].
     pub(crate) around: f64,
+    /// Distance that its edges keep from others: no more [m].
+    pub(crate) around_edges: f64,
 }
 
 impl Way {
@@ -30,7 +32,7 @@ impl Way {
     pub(crate) fn holds(&self, other: &Self) -> bool {
         // More than what rounding takes away.
         const MARGIN: f64 = 1.0 - 1e-6;
-        let leeway = (self.around - other.around) * MARGIN;
+        let leeway = (self.around - other.around).min(self.around_edges - other.around_edges) * MARGIN;
         let within = |way: Vec3| way.length_squared() <= leeway * leeway;
         leeway >= 0.0 && within(other.from - self.from) && within(other.to - self.to)
     }
@@ -41,8 +43,8 @@ impl Way {
 pub(crate) struct Fit<'a> {
     pub(crate) surface: &'a Surface,
     pub(crate) path: Path<'a>,
-    /// Distance, in thicknesses, that elements may keep and still be shown [-].
-    pub(crate) reach: f64,
+    /// Distances that elements may keep and still be shown.
+    pub(crate) reach: Reach,
     /// The frame in which ways are told.
     pub(crate) frame: Frame,
 }
@@ -58,23 +60,29 @@ pub(crate) struct Frame {
 impl<'a> Fit<'a> {
     /// All that may become contacts.
     pub(crate) fn contacts(surface: &'a Surface, path: Path<'a>) -> Self {
-        Self { surface, path, reach: MET, frame: Frame::default() }
+        Self { surface, path, reach: Reach::MET, frame: Frame::default() }
     }
 
-    /// Distance that an element of the vertex's body keeps around itself [m].
-    pub(crate) fn around(&self, vertex: usize) -> f64 {
-        0.5 * self.reach * self.surface.thickness(vertex as u32)
+    /// Distance that elements of the vertex's body keep around themselves in pairs of a kind [m].
+    pub(crate) fn around(&self, vertex: usize, kind: Kind) -> f64 {
+        0.5 * self.reach.of(kind) * self.surface.thickness(vertex as u32)
     }
 
     /// Largest distance within which elements are looked for [m].
     pub(crate) fn widest(&self) -> f64 {
-        self.surface.bodies().iter().map(|body| self.reach * body.thickness).fold(0.0, f64::max)
+        let reach = self.reach.of(Kind::VertexFace);
+        self.surface.bodies().iter().map(|body| reach * body.thickness).fold(0.0, f64::max)
     }
 
     /// The way of a node.
     pub(crate) fn way(&self, vertex: usize) -> Way {
         let (Path { x0, x1 }, Frame { from, to }) = (self.path, self.frame);
-        Way { from: x0[vertex] - from, to: x1[vertex] - to, around: self.around(vertex) }
+        Way {
+            from: x0[vertex] - from,
+            to: x1[vertex] - to,
+            around: self.around(vertex, Kind::VertexFace),
+            around_edges: self.around(vertex, Kind::EdgeEdge),
+        }
     }
 
     /// Whether a way certainly has room for that of a node.

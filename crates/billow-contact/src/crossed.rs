@@ -4,14 +4,11 @@
 //! planes across one of them hold the edges apart at both ends of the step in the same order, they do so all the way,
 //! because nodes move along straight lines. Any direction would do, so those two may be inexact.
 
-use crate::corner::{Corner, ROUNDING, SMALLEST};
+use crate::corner::{Corner, ROUNDING};
+use crate::four::{FOUR, Nodes, Vectors, apart_along, clamp, gather};
 use crate::name::Name;
-use crate::pair::{Kind, Pair};
-use glam::{Mat4, Vec4};
-use std::ops::{Add, Mul, Sub};
-
-/// Pairs that are tested at once.
-pub(crate) const FOUR: usize = 4;
+use crate::pair::{ABOUT, Kind, MET_BY_EDGES, Pair};
+use glam::Vec4;
 
 /// A pair of elements that no filter holds apart.
 #[derive(Clone, Copy, Debug)]
@@ -62,60 +59,6 @@ impl<'a> Sieve<'a> {
     }
 }
 
-/// Four vectors.
-#[derive(Clone, Copy, Debug)]
-struct Vectors {
-    x: Vec4,
-    y: Vec4,
-    z: Vec4,
-}
-
-impl Vectors {
-    #[inline(always)]
-    fn dot(self, b: Self) -> Vec4 {
-        self.x * b.x + self.y * b.y + self.z * b.z
-    }
-
-    #[inline(always)]
-    fn cross(self, b: Self) -> Self {
-        Self {
-            x: self.y * b.z - self.z * b.y,
-            y: self.z * b.x - self.x * b.z,
-            z: self.x * b.y - self.y * b.x,
-        }
-    }
-
-    /// Sum of the sizes of the coordinates.
-    #[inline(always)]
-    fn size(self) -> Vec4 {
-        self.x.abs() + self.y.abs() + self.z.abs()
-    }
-}
-
-impl Add for Vectors {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        Self { x: self.x + b.x, y: self.y + b.y, z: self.z + b.z }
-    }
-}
-
-impl Sub for Vectors {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        Self { x: self.x - b.x, y: self.y - b.y, z: self.z - b.z }
-    }
-}
-
-impl Mul<Vec4> for Vectors {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, s: Vec4) -> Self {
-        Self { x: self.x * s, y: self.y * s, z: self.z * s }
-    }
-}
-
 /// Four pairs of edges at one end of the step: both edges, and the way from the start of the second to that of the first.
 #[derive(Clone, Copy, Debug)]
 struct Instant {
@@ -146,6 +89,8 @@ pub(crate) struct Tested {
     /// What the edges lack at most, at the nearer end of the step, of the distance they are to keep: negative for those that
     /// keep more [m].
     pub(crate) lack: Vec4,
+    /// A bit for each that does not touch and is not planned to, as far as contacts are concerned; see [`crate::touch`].
+    pub(crate) missed: u32,
 }
 
 // How far edges may move before they are no longer nearest where one of them ends. Let the foot of the end p, nearest to
@@ -160,7 +105,7 @@ const TURN_BY_DISTANCE: f32 = 2.7;
 /// Tests four pairs of edges.
 #[inline(always)]
 pub(crate) fn test(corners: &[Corner], pairs: &[Pair; FOUR]) -> Tested {
-    Edges::gather(corners, pairs).test()
+    Edges::new(corners, pairs).test()
 }
 
 /// Where the edges are along an axis at one end of the step, the second starting at zero.
@@ -190,67 +135,22 @@ impl Instant {
     fn along(&self, axis: Vectors) -> Along {
         Along { e: self.e.dot(axis), f: self.f.dot(axis), g: self.g.dot(axis) }
     }
-}
 
-impl Edges {
+    /// Where the edges are at times between this and another, which are 0 and 1.
     #[inline(always)]
-    fn gather(corners: &[Corner], pairs: &[Pair; FOUR]) -> Self {
-        let at = |pair: usize, k: usize| &corners[pairs[pair].nodes[k] as usize];
-        let of = |k: usize| [at(0, k), at(1, k), at(2, k), at(3, k)];
-        let start = |[a, b, c, d]: [&Corner; FOUR]| transpose([a.start, b.start, c.start, d.start]).0;
-        let end = |[a, b, c, d]: [&Corner; FOUR]| transpose([a.end, b.end, c.end, d.end]);
-        let (a, b, c, d) = (of(0), of(1), of(2), of(3));
-        let (a0, b0, c0, d0) = (start(a), start(b), start(c), start(d));
-        let ((a1, keep_a), (b1, keep_b), (c1, keep_c), (d1, keep_d)) = (end(a), end(b), end(c), end(d));
-        let keep = keep_a.max(keep_b) + keep_c.max(keep_d);
-        Self {
-            start: Instant { e: b0 - a0, f: d0 - c0, g: a0 - c0 },
-            end: Instant { e: b1 - a1, f: d1 - c1, g: a1 - c1 },
-            keep,
-            rounding: (a0.size() + b0.size() + c0.size() + d0.size()) * ROUNDING,
-        }
+    fn towards(&self, end: &Self, t: Vec4) -> Self {
+        let between = |a: Vectors, b: Vectors| a + (b - a) * t;
+        Self { e: between(self.e, end.e), f: between(self.f, end.f), g: between(self.g, end.g) }
     }
 
-    #[inline(always)]
-    fn test(&self) -> Tested {
-        let all = (1 << FOUR) - 1;
-        let far = |kept: Vec4| kept.cmpgt(self.keep).bitmask();
-        let across = self.kept_across(self.start.e.cross(self.start.f));
-        if far(across) == all {
-            return Tested { apart: all, end: Vec4::INFINITY, idle: Vec4::ZERO, lack: self.keep - across };
-        }
-        let Way { way, beyond } = self.shortest();
-        let kept = across.max(self.kept_across(way));
-        let length = (way.dot(way).sqrt() + self.rounding) * (1.0 + ROUNDING);
-        let at_end = beyond.cmpgt(Vec4::ZERO);
-        let end = Vec4::select(at_end, length, Vec4::INFINITY);
-        let short = self.start.e.dot(self.start.e).min(self.start.f.dot(self.start.f)).sqrt();
-        let idle = beyond.min(short * SHORT) / (length / short * TURN_BY_DISTANCE + TURN);
-        let idle = Vec4::select(at_end, idle, Vec4::ZERO);
-        Tested { apart: far(kept), end, idle, lack: self.keep - kept }
-    }
-
-    /// Distance at which planes across `axis` hold the edges apart at both ends of the step in the same order; negative if
-    /// they do not.
-    #[inline(always)]
-    fn kept_across(&self, axis: Vectors) -> Vec4 {
-        let (start, end) = (self.start.along(axis), self.end.along(axis));
-        let between = start.above().min(end.above()).max(start.below().min(end.below()));
-        // Short axes have no exact length.
-        let length2 = axis.dot(axis);
-        let exact = length2.cmpgt(Vec4::splat(SMALLEST));
-        Vec4::select(exact, between / length2.sqrt() * (1.0 - ROUNDING), Vec4::NEG_ONE)
-    }
-
-    /// The way from the second edge to the first at the start.
+    /// The way from the second edge to the first.
     ///
     /// Where one edge ends is certainly nearest if the other's foot of that end is on the far side of it: then no point
     /// of the edge is nearer to the foot, and the distance of two edges is a convex function.
     #[inline(always)]
-    fn shortest(&self) -> Way {
-        let Instant { e, f, g } = self.start;
+    fn shortest(&self, rounding: Vec4) -> Way {
+        let Instant { e, f, g } = *self;
         let (ee, ef, ff, eg, fg) = (e.dot(e), e.dot(f), f.dot(f), e.dot(g), f.dot(g));
-        let clamp = |s: Vec4| s.max(Vec4::ZERO).min(Vec4::ONE);
         let outside = |s: Vec4| (s - 0.5).abs() - 0.5;
         // Nearest points of the lines, each in turn pulled back into its edge and the other to what is then nearest.
         let crossed = ee * ff - ef * ef;
@@ -261,22 +161,86 @@ impl Edges {
         let same = |s: Vec4, t: Vec4| clamp(s).cmpeq(clamp(t));
         let beyond_e = Vec4::select(same(first, a), outside(a) * ee.sqrt(), Vec4::NEG_ONE);
         let beyond_f = Vec4::select(same(b, back), outside(back) * ff.sqrt(), Vec4::NEG_ONE);
-        Way { way: g + e * clamp(a) - f * clamp(b), beyond: beyond_e.max(beyond_f) - self.rounding }
+        let (a, b) = (clamp(a), clamp(b));
+        Way { a, b, way: g + e * a - f * b, beyond: beyond_e.max(beyond_f) - rounding }
+    }
+}
+
+impl Edges {
+    #[inline(always)]
+    fn new(corners: &[Corner], pairs: &[Pair; FOUR]) -> Self {
+        let [a, b, c, d] = gather(corners, pairs);
+        let at = |of: fn(&Nodes) -> Vectors| Instant {
+            e: of(&b) - of(&a),
+            f: of(&d) - of(&c),
+            g: of(&a) - of(&c),
+        };
+        let size = a.start.size() + b.start.size() + c.start.size() + d.start.size();
+        Self {
+            start: at(|nodes| nodes.start),
+            end: at(|nodes| nodes.end),
+            keep: a.around_edges.max(b.around_edges) + c.around_edges.max(d.around_edges),
+            rounding: size * ROUNDING,
+        }
+    }
+
+    #[inline(always)]
+    fn test(&self) -> Tested {
+        let all = (1 << FOUR) - 1;
+        let far = |kept: Vec4| kept.cmpgt(self.keep).bitmask();
+        let across = self.kept_across(self.start.e.cross(self.start.f));
+        if far(across) == all {
+            let lack = self.keep - across;
+            return Tested { apart: all, end: Vec4::INFINITY, idle: Vec4::ZERO, lack, missed: 0 };
+        }
+        let nearest = self.start.shortest(self.rounding);
+        let Way { way, beyond, .. } = nearest;
+        let kept = across.max(self.kept_across(way));
+        let length = (way.dot(way).sqrt() + self.rounding) * (1.0 + ROUNDING);
+        let at_end = beyond.cmpgt(Vec4::ZERO);
+        let end = Vec4::select(at_end, length, Vec4::INFINITY);
+        let short = self.start.e.dot(self.start.e).min(self.start.f.dot(self.start.f)).sqrt();
+        let idle = beyond.min(short * SHORT) / (length / short * TURN_BY_DISTANCE + TURN);
+        let idle = Vec4::select(at_end, idle, Vec4::ZERO);
+        let apart = far(kept);
+        let missed = if apart == all { 0 } else { self.missed(&nearest) };
+        Tested { apart, end, idle, lack: self.keep - kept, missed }
+    }
+
+    /// Those of the pairs that touch neither now nor at the time when they come about as near as they keep, if ever: edges
+    /// nearest where one ends are left to points and faces. One step of Newton's method; what it leaves open is not told.
+    #[inline(always)]
+    fn missed(&self, Way { a, b, way, .. }: &Way) -> u32 {
+        let Self { start, end, keep, rounding } = self;
+        let (distance, gap) = (way.dot(*way).sqrt(), *keep / MET_BY_EDGES as f32);
+        let moves = |from: Vectors, to: Vectors| (to - from).dot(*way);
+        let approach =
+            -(moves(start.g, end.g) + moves(start.e, end.e) * *a - moves(start.f, end.f) * *b) / distance;
+        let off = distance.cmpgt(*keep);
+        let t = (distance - gap) / approach;
+        let late = !(t.cmple(Vec4::ONE) & approach.cmpgt(Vec4::ZERO));
+        let then = start.towards(end, clamp(t)).shortest(*rounding);
+        let met = then.way.dot(then.way).sqrt().cmplt(gap * ABOUT as f32);
+        (off & (late | (met & then.beyond.cmpgt(Vec4::ZERO)))).bitmask()
+    }
+
+    /// Distance at which planes across `axis` hold the edges apart at both ends of the step in the same order; negative if
+    /// they do not.
+    #[inline(always)]
+    fn kept_across(&self, axis: Vectors) -> Vec4 {
+        let (start, end) = (self.start.along(axis), self.end.along(axis));
+        apart_along(axis, start.above().min(end.above()).max(start.below().min(end.below())))
     }
 }
 
 /// About the shortest way between two edges.
 struct Way {
+    /// Where it ends on the first edge, and where it starts on the second [-].
+    a: Vec4,
+    b: Vec4,
     way: Vectors,
     /// How far the foot is certainly beyond the nearest end of an edge, along it; not positive if it may not be [m].
     beyond: Vec4,
-}
-
-/// Four points as vectors, and the fourth numbers.
-#[inline(always)]
-fn transpose([a, b, c, d]: [Vec4; FOUR]) -> (Vectors, Vec4) {
-    let rows = Mat4::from_cols(a, b, c, d).transpose();
-    (Vectors { x: rows.x_axis, y: rows.y_axis, z: rows.z_axis }, rows.w_axis)
 }
 
 #[cfg(test)]

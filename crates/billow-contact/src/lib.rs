@@ -21,12 +21,14 @@
 //! | [`collisions`] | places where they collide on their way from one pose to another |
 //! | [`meetings`] | both |
 
+mod above;
 mod collision;
 mod config;
 mod corner;
 mod crossed;
 mod facets;
 mod fans;
+mod four;
 mod impulse;
 mod listed;
 mod name;

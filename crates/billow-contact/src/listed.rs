@@ -5,11 +5,12 @@
 //! common does not count as travelled: it brings no two of them nearer.
 
 use crate::corner::Corner;
-use crate::crossed::{self, FOUR, Tested};
+use crate::four::FOUR;
 use crate::name::Name;
 use crate::pair::{Kind, Pair};
 use crate::search::Search;
 use crate::way::Fit;
+use crate::{above, crossed};
 use billow_num::{Vec3, par};
 
 /// Pairs that follow one another.
@@ -35,11 +36,12 @@ impl Known {
     const TOUCHES: f32 = -1.0;
 }
 
-/// A pair that may be a contact, and what is known of it, see [`Tested`]; infinite if nothing is.
+/// A pair that may be a contact, and what is known of it, see [`crossed::Tested`]; infinite if nothing is.
 pub(crate) struct Hint {
     pub(crate) pair: Pair,
     pub(crate) end: f32,
     pub(crate) lack: f32,
+    pub(crate) missed: bool,
 }
 
 /// What was found out about a pair.
@@ -175,12 +177,12 @@ impl Part {
         mut look: impl FnMut(Hint) -> Looked,
     ) {
         let mut open = self.open(search, trail, |known| known.idle);
-        // What was a contact most likely is one again: nothing is gained by tests that hold edges apart.
+        // What was a contact most likely is one again: nothing is gained by tests that hold elements apart.
         see(&mut open, &trail.corners, |open| self.known[open.at as usize].idle >= 0.0);
         for Open { at, pair, seen } in open {
-            let Seen { apart, end, idle, lack } = seen;
+            let Seen { apart, end, idle, lack, missed } = seen;
             let reach = fit.reach.of(pair.kind) * pair.gap(fit.surface);
-            let looked = if apart { Looked::NOTHING } else { look(Hint { pair, end, lack }) };
+            let looked = if apart { Looked::NOTHING } else { look(Hint { pair, end, lack, missed }) };
             let distance = looked.distance.max(reach - f64::from(lack));
             let idle = f64::from(idle).max(distance - pair.touching(fit.surface));
             let [a, b] = self.names[at as usize].facets();
@@ -233,29 +235,54 @@ struct Open {
     seen: Seen,
 }
 
-/// What [`Tested`] says of one pair.
+/// What tests of four say of one pair.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     apart: bool,
     end: f32,
     idle: f32,
     lack: f32,
+    missed: bool,
 }
 
 impl Seen {
-    const NOTHING: Self = Self { apart: false, end: f32::INFINITY, idle: 0.0, lack: f32::INFINITY };
+    const NOTHING: Self =
+        Self { apart: false, end: f32::INFINITY, idle: 0.0, lack: f32::INFINITY, missed: false };
 }
 
-/// Tests those pairs of edges, which come last, that are worth it.
+/// Tests those pairs that are worth it, first points and faces, then edges.
 fn see(open: &mut [Open], corners: &[Corner], worth: impl Fn(&Open) -> bool) {
     let edges = open.partition_point(|open| open.pair.kind == Kind::VertexFace);
-    let places: Vec<usize> = (edges..open.len()).filter(|k| worth(&open[*k])).collect();
+    let (faces, edges) = open.split_at_mut(edges);
+    see_four(faces, &worth, |pairs| {
+        let above::Tested { apart, lack } = above::test(corners, pairs);
+        move |k| Seen { apart: apart >> k & 1 == 1, lack: lack[k], ..Seen::NOTHING }
+    });
+    see_four(edges, &worth, |pairs| {
+        let crossed::Tested { apart, end, idle, lack, missed } = crossed::test(corners, pairs);
+        move |k| Seen {
+            apart: apart >> k & 1 == 1,
+            end: end[k],
+            idle: idle[k],
+            lack: lack[k],
+            missed: missed >> k & 1 == 1,
+        }
+    });
+}
+
+/// Applies a test to four pairs at a time.
+#[inline(always)]
+fn see_four<S: Fn(usize) -> Seen>(
+    open: &mut [Open],
+    worth: impl Fn(&Open) -> bool,
+    test: impl Fn(&[Pair; FOUR]) -> S,
+) {
+    let places: Vec<usize> = (0..open.len()).filter(|k| worth(&open[*k])).collect();
     for four in places.chunks(FOUR) {
         let pair = |k: usize| open[*four.get(k).unwrap_or(&four[0])].pair;
-        let Tested { apart, end, idle, lack } = crossed::test(corners, &[pair(0), pair(1), pair(2), pair(3)]);
+        let seen = test(&[pair(0), pair(1), pair(2), pair(3)]);
         for (k, place) in four.iter().enumerate() {
-            open[*place].seen =
-                Seen { apart: apart >> k & 1 == 1, end: end[k], idle: idle[k], lack: lack[k] };
+            open[*place].seen = seen(k);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::listed::{Hint, Looked};
 use crate::near::Near;
-use crate::pair::{Kind, Pair, Path};
+use crate::pair::{ABOUT, Kind, Pair, Path};
 use crate::search::Search;
 use crate::way::Fit;
 use crate::{Contact, Surface};
@@ -59,12 +59,12 @@ pub(crate) fn find(
 impl Found {
     #[inline(always)]
     fn look(&mut self, Fit { surface, path, reach, .. }: Fit<'_>, room: &[f64], hint: &Hint) -> Looked {
-        let Hint { pair, end, lack } = hint;
+        let Hint { pair, end, lack, missed } = hint;
         self.candidates += 1;
         let (full, gap) = (pair.gap(surface), pair.gap_within(surface, room));
         // Edges nearest at their ends are covered by points and faces; what keeps enough distance does not touch.
         let met = pair.kind.met() * gap;
-        let covered = f64::from(*end) < met;
+        let covered = f64::from(*end) < met || *missed && gap == full * pair.kind.kept();
         let clear = reach.of(pair.kind) * full - f64::from(*lack) > met;
         if covered || clear {
             return Looked::NOTHING;
@@ -108,8 +108,6 @@ fn coming(
     gap: f64,
 ) -> Option<Touch> {
     const TRIES: u32 = 4;
-    // How exactly the distance must be met.
-    const ABOUT: f64 = 1.25;
     let (x0, x1) = path.of(pair);
     let way: [Vec3; 4] = std::array::from_fn(|k| x1[k] - x0[k]);
     let mut t = 0.0;

@@ -28,6 +28,10 @@ const PART: usize = 2048;
 /// If more than one node in this many left its margin, everything is looked up anew.
 const MANY: usize = 6;
 
+/// If more than one node in this many strayed, the search is fitted to where all nodes go, which is less than where they are
+/// looked for.
+const SOME: usize = 16;
+
 /// Steps that a margin is meant to last if a node goes on as it did.
 const STEPS: f64 = 6.0;
 
@@ -98,7 +102,7 @@ impl Near {
         self.off.resize(self.ways.len(), false);
         strayed.iter().for_each(|i| self.off[*i as usize] = true);
         self.fitted = !strayed.is_empty();
-        if strayed.len() > self.ways.len() / MANY {
+        if strayed.len() > self.ways.len() / SOME {
             search.fit(fit.surface, |i| fit.way(i));
         } else if self.fitted {
             self.fit(search, fit);

@@ -13,7 +13,7 @@ use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
 
 /// Contacts that follow one another in a sweep and share a thread.
-const TILE: usize = 32;
+const TILE: usize = 128;
 
 /// A contact prepared for the sweeps.
 #[derive(Clone, Copy, Debug)]

@@ -398,7 +398,7 @@ pub(crate) mod tests {
             let shown = sorted(search.all(&surface, collect));
             assert!(shown.windows(2).all(|two| two[0] != two[1]), "a pair is shown twice");
             let near = within_reach(fit);
-            assert!(near.len() > 500 && shown.len() < 4 * near.len(), "{} {}", near.len(), shown.len());
+            assert!(near.len() > 300 && shown.len() < 2 * near.len(), "{} {}", near.len(), shown.len());
             for pair in near {
                 assert!(shown.binary_search(&pair).is_ok(), "{k} {pair:?}");
             }

@@ -6,8 +6,8 @@
 
 use crate::corner::Corner;
 use crate::four::{FOUR, Nodes, Vectors, apart_along, clamp, gather};
-use crate::pair::Pair;
-use glam::Vec4;
+use crate::pair::{MET, Pair};
+use glam::{BVec4A, Vec4};
 
 /// What is known of four pairs.
 pub(crate) struct Tested {
@@ -16,6 +16,35 @@ pub(crate) struct Tested {
     /// What each lacks at most, at the nearer end of the step, of the distance it is to keep: negative for those that keep
     /// more [m].
     pub(crate) lack: Vec4,
+    /// A bit for each that does not touch and is not planned to, as far as contacts are concerned; see [`crate::touch`].
+    pub(crate) missed: u32,
+}
+
+/// About the shortest way from a face to a point.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Where it starts, in sides of the face [-].
+    a: Vec4,
+    b: Vec4,
+    way: Vectors,
+}
+
+impl Way {
+    /// The shorter of two.
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        let shorter = self.way.dot(self.way).cmple(other.way.dot(other.way));
+        self.if_or(shorter, other)
+    }
+
+    #[inline(always)]
+    fn if_or(self, holds: BVec4A, other: Self) -> Self {
+        Self {
+            a: Vec4::select(holds, self.a, other.a),
+            b: Vec4::select(holds, self.b, other.b),
+            way: self.way.or(holds, other.way),
+        }
+    }
 }
 
 /// Four points and faces at one end of the step: two sides of the face and the way to the point from where they start.
@@ -35,22 +64,35 @@ impl Instant {
 
     /// About the shortest way from the faces to the points; `normal` is across the faces.
     #[inline(always)]
-    fn shortest(&self, normal: Vectors) -> Vectors {
+    fn shortest(&self, normal: Vectors) -> Way {
         let Self { e, f, g } = *self;
         let (ee, ef, ff, eg, fg) = (e.dot(e), e.dot(f), f.dot(f), e.dot(g), f.dot(g));
+        let from = |a: Vec4, b: Vec4| Way { a, b, way: g - e * a - f * b };
         let size2 = normal.dot(normal);
-        let (a, b) = ((ff * eg - ef * fg) / size2, (ee * fg - ef * eg) / size2);
-        let inside = a.cmpge(Vec4::ZERO) & b.cmpge(Vec4::ZERO) & (a + b).cmple(Vec4::ONE);
+        let foot = from((ff * eg - ef * fg) / size2, (ee * fg - ef * eg) / size2);
+        let inside = foot.a.cmpge(Vec4::ZERO) & foot.b.cmpge(Vec4::ZERO) & (foot.a + foot.b).cmple(Vec4::ONE);
 
         // The nearest of the sides, if the foot is outside.
-        let (side, opposite) = (f - e, g - e);
-        let ways = [
-            g - e * clamp(eg / ee),
-            g - f * clamp(fg / ff),
-            opposite - side * clamp(side.dot(opposite) / side.dot(side)),
+        let side = f - e;
+        let across = clamp(side.dot(g - e) / side.dot(side));
+        let sides = [
+            from(clamp(eg / ee), Vec4::ZERO),
+            from(Vec4::ZERO, clamp(fg / ff)),
+            from(Vec4::ONE - across, across),
         ];
-        let nearer = |p: Vectors, q: Vectors| p.or(p.dot(p).cmple(q.dot(q)), q);
-        (g - e * a - f * b).or(inside, nearer(nearer(ways[0], ways[1]), ways[2]))
+        foot.if_or(inside, sides[0].or(sides[1]).or(sides[2]))
+    }
+
+    /// Those of the pairs that are farther apart along the shortest way than they `keep` and do not come as near as they are
+    /// to be before the end of the step, as things move now.
+    #[inline(always)]
+    fn missed(&self, end: &Self, Way { a, b, way }: Way, keep: Vec4) -> u32 {
+        let distance = way.dot(way).sqrt();
+        let moves = |from: Vectors, to: Vectors| (to - from).dot(way);
+        let approach =
+            (moves(self.e, end.e) * a + moves(self.f, end.f) * b - moves(self.g, end.g)) / distance;
+        let meet = (distance - keep / MET as f32).cmple(approach);
+        (distance.cmpgt(keep) & !meet).bitmask()
     }
 }
 
@@ -69,11 +111,13 @@ pub(crate) fn test(corners: &[Corner], pairs: &[Pair; FOUR]) -> Tested {
     let all = (1 << FOUR) - 1;
     let far = |kept: Vec4| kept.cmpgt(keep).bitmask();
     let normal = start.e.cross(start.f);
-    let mut kept = kept_across(normal);
-    if far(kept) != all {
-        kept = kept.max(kept_across(start.shortest(normal)));
+    let kept = kept_across(normal);
+    if far(kept) == all {
+        return Tested { apart: all, lack: keep - kept, missed: 0 };
     }
-    Tested { apart: far(kept), lack: keep - kept }
+    let nearest = start.shortest(normal);
+    let kept = kept.max(kept_across(nearest.way));
+    Tested { apart: far(kept), lack: keep - kept, missed: start.missed(&end, nearest, keep) }
 }
 
 #[cfg(test)]
@@ -87,7 +131,7 @@ mod tests {
 
     fn tested(x0: &[Vec3; 4], x1: &[Vec3; 4], limit: f64) -> (bool, f64) {
         let corner = |i: usize| Corner::new(x0[i].to_array(), x1[i].to_array(), [0.5 * limit, 0.0]);
-        let Tested { apart, lack } = test(&[corner(0), corner(1), corner(2), corner(3)], &[PAIR; FOUR]);
+        let Tested { apart, lack, .. } = test(&[corner(0), corner(1), corner(2), corner(3)], &[PAIR; FOUR]);
         assert!(apart == 0 || apart == 15);
         (apart == 15, limit - f64::from(lack[0]))
     }

@@ -255,8 +255,9 @@ fn see(open: &mut [Open], corners: &[Corner], worth: impl Fn(&Open) -> bool) {
     let edges = open.partition_point(|open| open.pair.kind == Kind::VertexFace);
     let (faces, edges) = open.split_at_mut(edges);
     see_four(faces, &worth, |pairs| {
-        let above::Tested { apart, lack } = above::test(corners, pairs);
-        move |k| Seen { apart: apart >> k & 1 == 1, lack: lack[k], ..Seen::NOTHING }
+        let above::Tested { apart, lack, missed } = above::test(corners, pairs);
+        let told = |bits: u32, k: usize| bits >> k & 1 == 1;
+        move |k| Seen { apart: told(apart, k), lack: lack[k], missed: told(missed, k), ..Seen::NOTHING }
     });
     see_four(edges, &worth, |pairs| {
         let crossed::Tested { apart, end, idle, lack, missed } = crossed::test(corners, pairs);

@@ -101,7 +101,7 @@ impl Coupled {
                 let ahead = h * f64::from(ahead);
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
                 stages.time("linearise", || match k {
-                    0 => hinges.linearise(model, x),
+                    0 => hinges.linearise(model, x, h),
                     _ => hinges.linearise_again(model, x, moved),
                 });
             }
@@ -109,7 +109,7 @@ impl Coupled {
             stages.time("springs", || links.begin(x, v));
             stages.time("repulsion", || pipeline.warm(x, v));
             stages.time("springs", || links.sweep(v));
-            stages.time("bending", || hinges.sweep(model, moved, h, v));
+            stages.time("bending", || hinges.sweep(model, moved, v));
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));
             // New contacts begin without impulses: a few passes tell how heavy a stack is.

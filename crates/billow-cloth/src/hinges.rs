@@ -21,6 +21,8 @@ const TURNED: f64 = 0.05;
 pub(crate) struct Hinges {
     tiles: Tiles<4>,
     list: Vec<Bend>,
+    /// Length of the sub-steps [s].
+    h: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +31,8 @@ struct Bend {
     element: u32,
     hinge: Hinge,
     damping: f64,
-    /// Speed along the mode per impulse, `Σ |uᵢ|²/mᵢ`.
-    compliance: f64,
+    /// Impulse per moment without the impulse, for the present length of the sub-steps [s].
+    gain: f64,
 }
 
 impl Hinges {
@@ -43,38 +45,34 @@ impl Hinges {
         let tiles = Tiles::new(model.node_count(), &nodes, TILE).expect(crate::model::CHECKED);
         let bend = |position: &u32| {
             let e = order[*position as usize];
-            Bend {
-                element: e as u32,
-                hinge: Hinge::default(),
-                damping: bending.damping()[e],
-                compliance: 0.0,
-            }
+            Bend { element: e as u32, hinge: Hinge::default(), damping: bending.damping()[e], gain: 0.0 }
         };
         let list = tiles.order().iter().map(bend).collect();
-        Self { tiles, list }
+        Self { tiles, list, h: 0.0 }
     }
 
-    /// Modes and moments at `x`, the start of a step.
-    pub(crate) fn linearise(&mut self, model: &Model, x: &[Vec3]) {
-        par::for_each_mut(&mut self.list, |_, bend| bend.linearise(model, x));
+    /// Modes and moments at `x`, the start of a step, for sub-steps of length `h`.
+    pub(crate) fn linearise(&mut self, model: &Model, x: &[Vec3], h: f64) {
+        self.h = h;
+        par::for_each_mut(&mut self.list, |_, bend| bend.linearise(model, x, h));
     }
 
     /// The same during a step, for elements that have turned since its start; `moved` is how far nodes are from there.
     pub(crate) fn linearise_again(&mut self, model: &Model, x: &[Vec3], moved: &[Vec3]) {
-        let tiles = &self.tiles;
+        let (tiles, h) = (&self.tiles, self.h);
         par::for_each_mut(&mut self.list, |position, bend| {
             let moved = tiles.nodes(position).map(|i| moved[i as usize]);
             if bend.has_turned(&moved) {
-                bend.linearise(model, x);
+                bend.linearise(model, x, h);
                 // Angles are told by all that nodes moved.
                 bend.hinge.moment += bend.hinge.rigidity * bend.angle(&moved);
             }
         });
     }
 
-    /// One sweep over the velocities of a sub-step of length `h`; `moved` is how far nodes are from the start of the step.
-    pub(crate) fn sweep(&mut self, model: &Model, moved: &[Vec3], h: f64, v: &mut [Vec3]) {
-        let weights = &model.inverse_masses;
+    /// One sweep over the velocities of a sub-step; `moved` is how far nodes are from the start of the step.
+    pub(crate) fn sweep(&mut self, model: &Model, moved: &[Vec3], v: &mut [Vec3]) {
+        let (weights, h) = (&model.inverse_masses, self.h);
         self.tiles.sweep(&mut self.list, v, |bend, nodes, v| {
             let Hinge { mode, moment, rigidity } = &bend.hinge;
             let (mut angle, mut rate) = (0.0, 0.0);
@@ -83,8 +81,7 @@ impl Hinges {
                 rate += mode[k].dot(*v[k]);
             }
             let resistance = rigidity * h + bend.damping;
-            let impulse = h * (moment - rigidity * angle - resistance * rate)
-                / (1.0 + h * resistance * bend.compliance);
+            let impulse = bend.gain * (moment - rigidity * angle - resistance * rate);
             for (k, v) in v.into_iter().enumerate() {
                 *v += mode[k] * (impulse * weights[nodes[k] as usize]);
             }
@@ -93,13 +90,15 @@ impl Hinges {
 }
 
 impl Bend {
-    fn linearise(&mut self, model: &Model, x: &[Vec3]) {
+    fn linearise(&mut self, model: &Model, x: &[Vec3], h: f64) {
         let e = self.element as usize;
         self.hinge = model.bending.hinge(e, x);
         let nodes = model.bending.nodes()[e];
         let terms = self.hinge.mode.iter().zip(nodes);
-        self.compliance =
+        // Speed along the mode per impulse, `Σ |uᵢ|²/mᵢ`.
+        let compliance: f64 =
             terms.map(|(mode, i)| mode.length_squared() * model.inverse_masses[i as usize]).sum();
+        self.gain = h / (1.0 + h * (self.hinge.rigidity * h + self.damping) * compliance);
     }
 
     /// How much the angle has changed, to first order, if its nodes moved so far [-].
@@ -128,14 +127,14 @@ mod tests {
         let mut bump = || Vec3::from_array([0; 3].map(|_| draws.range(-0.02, 0.02)));
         let x: Vec<Vec3> = model.rest.iter().map(|x| *x + bump()).collect();
         let mut start = Hinges::new(&model);
-        start.linearise(&model, &x);
+        start.linearise(&model, &x, 1e-3);
         for (turn, anew) in [(0.3, true), (0.0, false)] {
             let turn = Quat::from_rotation_x(turn);
             let end: Vec<Vec3> = x.iter().map(|x| turn * *x + Vec3::new(0.5, 0.2, -3.0)).collect();
             let moved: Vec<Vec3> = x.iter().zip(&end).map(|(x, end)| *end - *x).collect();
             let (mut hinges, mut fresh) = (start.clone(), Hinges::new(&model));
             hinges.linearise_again(&model, &end, &moved);
-            fresh.linearise(&model, &end);
+            fresh.linearise(&model, &end, 1e-3);
             let expected = if anew { &fresh } else { &start };
             let mut largest = 0f64;
             for (k, (bend, expected)) in hinges.list.iter().zip(&expected.list).enumerate() {

@@ -6,7 +6,7 @@
 //! in-plane deformation alone. Rest angles model pleats, sculpted folds and stiff shells.
 
 use billow_geom::mesh::Topology;
-use billow_num::par::Incidence;
+use billow_num::par::LaterIncidence;
 use billow_num::{NumError, Vec3, par};
 
 /// Bending elements of a model: fixed during a run.
@@ -20,7 +20,7 @@ pub struct Bending {
     stiffness: Vec<f64>,
     /// `k^d |E|` in the rest pose [N·m·s].
     damping: Vec<f64>,
-    incidence: Incidence,
+    incidence: LaterIncidence,
 }
 
 /// Material of bending elements.
@@ -96,7 +96,7 @@ impl Bending {
             stiffness.push(material.stiffness * edge2 / areas);
             damping.push(material.damping * edge2.sqrt());
         }
-        let incidence = Incidence::new(rest.len(), &nodes)?;
+        let incidence = LaterIncidence::new(rest.len(), &nodes)?;
         Ok(Self { nodes, rest_sine, stiffness, damping, incidence })
     }
 
@@ -115,7 +115,7 @@ impl Bending {
             stiffness.extend_from_slice(&part.stiffness);
             damping.extend_from_slice(&part.damping);
         }
-        let incidence = Incidence::new(nodes, &elements)?;
+        let incidence = LaterIncidence::new(nodes, &elements)?;
         Ok(Self { nodes: elements, rest_sine, stiffness, damping, incidence })
     }
 
@@ -189,7 +189,9 @@ impl Bending {
 
     /// Adds the elastic forces of the last [`Bending::linearise`] to `f` [N].
     pub fn add_elastic(&self, tangent: &BendingTangent, f: &mut [Vec3]) {
-        self.incidence.gather_with(f, |e, corner| tangent.hinges[e].mode[corner] * tangent.hinges[e].moment);
+        self.incidence
+            .of(&self.nodes)
+            .gather_with(f, |e, corner| tangent.hinges[e].mode[corner] * tangent.hinges[e].moment);
     }
 
     /// Adds `(stiffness_factor · ∂f/∂x + damping_factor · ∂f/∂v) v` to `y`, the first in the Gauss-Newton form
@@ -208,12 +210,12 @@ impl Bending {
             let rate: f64 = (0..4).map(|k| mode[k].dot(v[self.nodes[e][k] as usize])).sum();
             -self.mixed(&hinges[e], e, factors) * rate
         });
-        self.incidence.gather_with(y, |e, corner| hinges[e].mode[corner] * product[e]);
+        self.incidence.of(&self.nodes).gather_with(y, |e, corner| hinges[e].mode[corner] * product[e]);
     }
 
     /// Adds the diagonal of the negated [`Bending::add_product`] operator, for preconditioning.
     pub fn add_diagonal(&self, tangent: &BendingTangent, factors: [f64; 2], diagonal: &mut [Vec3]) {
-        self.incidence.gather_with(diagonal, |e, corner| {
+        self.incidence.of(&self.nodes).gather_with(diagonal, |e, corner| {
             let u = tangent.hinges[e].mode[corner];
             u * u * self.mixed(&tangent.hinges[e], e, factors)
         });

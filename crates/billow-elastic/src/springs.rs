@@ -4,7 +4,7 @@
 //! limits speak of. [`edge_stiffness`] scales it so that the speed of sound, and with it the look of the
 //! cloth, does not depend on the mesh.
 
-use billow_num::par::Incidence;
+use billow_num::par::LaterIncidence;
 use billow_num::{NumError, Vec3, par};
 
 /// Springs of a model: fixed during a run.
@@ -14,7 +14,7 @@ pub struct Springs {
     rest: Vec<f64>,
     stiffness: Vec<f64>,
     damping: Vec<f64>,
-    incidence: Incidence,
+    incidence: LaterIncidence,
 }
 
 /// One spring, as a builder describes it.
@@ -72,7 +72,7 @@ impl Springs {
     pub fn new(nodes: usize, springs: &[Spring]) -> Result<Self, NumError> {
         let ends: Vec<[u32; 2]> = springs.iter().map(|s| s.ends).collect();
         Ok(Self {
-            incidence: Incidence::new(nodes, &ends)?,
+            incidence: LaterIncidence::new(nodes, &ends)?,
             rest: springs.iter().map(|s| s.rest_length).collect(),
             stiffness: springs.iter().map(|s| s.stiffness).collect(),
             damping: springs.iter().map(|s| s.damping).collect(),
@@ -142,7 +142,7 @@ impl Springs {
 
     /// Adds the elastic forces of the last [`Springs::linearise`] to `f` [N].
     pub fn add_elastic(&self, tangent: &SpringTangent, f: &mut [Vec3]) {
-        self.incidence.gather_with(f, |e, corner| {
+        self.incidence.of(&self.ends).gather_with(f, |e, corner| {
             let line = &tangent.lines[e];
             line.direction * if corner == 0 { line.tension } else { -line.tension }
         });
@@ -152,7 +152,7 @@ impl Springs {
     /// compressed springs sideways, so that the operator is negative semi-definite.
     pub fn add_product(&self, tangent: &SpringTangent, factors: [f64; 2], v: &[Vec3], y: &mut [Vec3]) {
         // Each spring is evaluated at both ends: cheaper than storing and reading back a result per spring.
-        self.incidence.gather_with(y, |e, corner| {
+        self.incidence.of(&self.ends).gather_with(y, |e, corner| {
             let (line, ends) = (&tangent.lines[e], self.ends[e]);
             let dv = v[ends[1 - corner] as usize] - v[ends[corner] as usize];
             let (along, sideways) = line.mixed(factors);
@@ -162,7 +162,7 @@ impl Springs {
 
     /// Adds the diagonal of the negated [`Springs::add_product`] operator, for preconditioning.
     pub fn add_diagonal(&self, tangent: &SpringTangent, factors: [f64; 2], diagonal: &mut [Vec3]) {
-        self.incidence.gather_with(diagonal, |e, _| {
+        self.incidence.of(&self.ends).gather_with(diagonal, |e, _| {
             let line = &tangent.lines[e];
             let (along, sideways) = line.mixed(factors);
             line.direction * line.direction * (along - sideways) + Vec3::splat(sideways)
@@ -183,9 +183,9 @@ impl Springs {
     }
 
     fn largest_row(&self, masses: &[f64], coefficient: &[f64]) -> f64 {
+        let incidence = self.incidence.of(&self.ends);
         par::max(masses.len(), |i| {
-            let row =
-                self.incidence.of(i).iter().map(|&(e, _)| coefficient[e as usize] / self.rest[e as usize]);
+            let row = incidence.of(i).iter().map(|&(e, _)| coefficient[e as usize] / self.rest[e as usize]);
             2.0 * row.sum::<f64>() / masses[i]
         })
     }

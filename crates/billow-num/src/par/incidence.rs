@@ -7,6 +7,7 @@
 use super::chunks_mut;
 use crate::NumError;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// For each node, the places `(element, corner)` where elements name it, in element order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,19 +16,61 @@ pub struct Incidence {
     places: Vec<(u32, u32)>,
 }
 
+fn check<const N: usize>(nodes: usize, elements: &[[u32; N]]) -> Result<(), NumError> {
+    for (item, element) in elements.iter().enumerate() {
+        if let Some(node) = element.iter().find(|node| **node as usize >= nodes) {
+            return Err(NumError::IndexOutOfRange { item, index: *node as usize, count: nodes });
+        }
+    }
+    Ok(())
+}
+
+/// An [`Incidence`] that is made when it is first asked for: it is as long as the table itself, and not every solver gathers.
+#[derive(Clone, Debug)]
+pub struct LaterIncidence {
+    nodes: usize,
+    made: OnceLock<Incidence>,
+}
+
+impl LaterIncidence {
+    /// The inverse of `elements` over `nodes` nodes, some day.
+    ///
+    /// # Errors
+    /// If an element names a node that does not exist.
+    pub fn new<const N: usize>(nodes: usize, elements: &[[u32; N]]) -> Result<Self, NumError> {
+        check(nodes, elements)?;
+        Ok(Self { nodes, made: OnceLock::new() })
+    }
+
+    /// The inverse of the elements it was made for.
+    ///
+    /// # Panics
+    /// If they are others, and name a node that does not exist.
+    pub fn of<const N: usize>(&self, elements: &[[u32; N]]) -> &Incidence {
+        self.made.get_or_init(|| Incidence::of_checked(self.nodes, elements))
+    }
+}
+
+impl PartialEq for LaterIncidence {
+    /// What was made of the same elements is the same.
+    fn eq(&self, other: &Self) -> bool {
+        self.nodes == other.nodes
+    }
+}
+
 impl Incidence {
     /// The inverse of `elements` over `nodes` nodes.
+    ///
+    /// # Errors
+    /// If an element names a node that does not exist.
     pub fn new<const N: usize>(nodes: usize, elements: &[[u32; N]]) -> Result<Self, NumError> {
+        check(nodes, elements)?;
+        Ok(Self::of_checked(nodes, elements))
+    }
+
+    fn of_checked<const N: usize>(nodes: usize, elements: &[[u32; N]]) -> Self {
         let mut starts = vec![0; nodes + 1];
-        for (item, element) in elements.iter().enumerate() {
-            for node in element {
-                let index = *node as usize;
-                if index >= nodes {
-                    return Err(NumError::IndexOutOfRange { item, index, count: nodes });
-                }
-                starts[index] += 1;
-            }
-        }
+        elements.iter().flatten().for_each(|node| starts[*node as usize] += 1);
         super::exclusive_sum(&mut starts);
         let mut next = starts.clone();
         let mut places = vec![(0, 0); N * elements.len()];
@@ -38,7 +81,7 @@ impl Incidence {
                 *slot += 1;
             }
         }
-        Ok(Self { starts, places })
+        Self { starts, places }
     }
 
     /// Number of nodes.

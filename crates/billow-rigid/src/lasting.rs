@@ -45,12 +45,20 @@ pub(crate) fn allowed([a, b]: [&Geometry; 2]) -> f64 {
     }
 }
 
+/// The same while bodies move, so that what rests is not pushed in every step [m].
+pub(crate) fn unmoved(shapes: [&Geometry; 2]) -> f64 {
+    let skin = shapes[0].skin + shapes[1].skin;
+    if sampled(shapes) { UNMOVED * skin } else { 0.0 }
+}
+
 /// Overlap that is left alone, as a part of the thinner body's half thickness.
 const DEEP: f64 = 5e-3;
 /// The same as a part of the distance kept.
 const SHALLOW: f64 = 0.05;
 /// The same where both bodies are sampled; the rest of the distance kept allows for what samples of φ do not tell.
 const COARSE: f64 = 0.4;
+/// The same while they move.
+const UNMOVED: f64 = 0.2;
 
 /// Places of a pair that serve for a while.
 #[derive(Clone, Debug, PartialEq)]

@@ -34,7 +34,7 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
         if pass > 0 {
             found = interference(search, kick, work, report);
         }
-        let hits = collide(search, &found, &mut work.motions, kick, pass % 2 == 1);
+        let hits = report.stages.time("collide", || collide(search, &found, &mut work.motions, kick, pass % 2 == 1));
         report.collisions += hits;
         if hits == 0 {
             break;
@@ -42,13 +42,13 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     }
 
     // Contact graph; then gravity.
-    let levels = contact_graph(search, &found, &work.motions, &fixed, kick);
+    let levels = report.stages.time("graph", || contact_graph(search, &found, &work.motions, &fixed, kick));
 
     // Forces and remembered impulses change the velocities; what rests keeps resting.
     let mut contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
     let mut rows = Vec::new();
-    extend_rows(search, &contacts, &work.motions, &mut rows);
-    forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions);
+    report.stages.time("rows", || extend_rows(search, &contacts, &work.motions, &mut rows));
+    report.stages.time("forecast", || forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions));
 
     // Contacts, then shock propagation; again with contacts that turn out to be missing.
     let still = STILL * model.gravity.length() * kick;
@@ -77,7 +77,7 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     report.collisions += rows.iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
-    work.carried = remember(search, (&contacts, &rows), kick, &live);
+    work.carried = report.stages.time("remember", || remember(search, (&contacts, &rows), kick, &live));
     (work.contacts, work.levels) = (contacts, levels);
 }
 

@@ -98,7 +98,7 @@ fn advance(
     }
     report.held +=
         report.stages.time("clear", || clear_up(model, &mut next, work, config, dt / parts as f64));
-    work.memory.end(&mut next);
+    report.stages.time("end", || work.memory.end(&mut next));
     sleep::watch(model, &mut next, &work.live, dt);
     report.asleep = (0..model.len()).filter(|i| model.is_dynamic(*i) && !work.live[*i]).count() as u64;
     next.time = state.time + dt;
@@ -130,7 +130,7 @@ fn part(
 
     // Advance bodies to their new positions.
     work.halt.note(model, state);
-    persistent::advance(dt, work, model, state);
+    report.stages.time("advance", || persistent::advance(dt, work, model, state));
     state.owed = 0.5 * dt;
     state.time += dt;
     state.carried = std::mem::take(&mut work.carried);
@@ -180,8 +180,10 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
 /// continuous in how deep it is.
 fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
     let Contact { a, b, skin, .. } = found.contact;
-    let allowed = lasting::allowed([a, b].map(|i| model.geometry(i as usize)));
-    (found.gap < -allowed).then_some(Contact { skin: skin - allowed, ..found.contact })
+    let shapes = [a, b].map(|i| model.geometry(i as usize));
+    let allowed = lasting::allowed(shapes);
+    let kept = skin - (allowed - lasting::unmoved(shapes));
+    (found.gap < -allowed).then_some(Contact { skin: kept, ..found.contact })
 }
 
 /// Times that bodies are pushed apart after a step.

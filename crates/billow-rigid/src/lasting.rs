@@ -58,7 +58,7 @@ const SHALLOW: f64 = 0.05;
 /// The same where both bodies are sampled; the rest of the distance kept allows for what samples of φ do not tell.
 const COARSE: f64 = 0.4;
 /// The same while they move.
-const UNMOVED: f64 = 0.2;
+const UNMOVED: f64 = 0.1;
 
 /// Places of a pair that serve for a while.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,6 +8,7 @@
 
 use crate::contact::{Contact, Motion};
 use crate::graph::Levels;
+use crate::lasting::unmoved;
 use crate::model::Model;
 use billow_num::{Mat3, Pose, Vec3};
 use std::cmp::Ordering;
@@ -50,6 +51,7 @@ impl Row {
     ) -> Self {
         let [a, b] = [contact.a as usize, contact.b as usize];
         let [ra, rb] = contact.arms;
+        let left = unmoved([a, b].map(|i| model.geometry(i)));
         let k = motions[a].compliance(ra) + motions[b].compliance(rb);
         let [sa, sb] = [&model.bodies[a].surface, &model.bodies[b].surface];
         let arms = [sa.rolling.max(sb.rolling), sa.spinning.max(sb.spinning)];
@@ -63,7 +65,7 @@ impl Row {
             inverse: k.inverse(),
             kn: k * contact.normal,
             held: (Mat3::ZERO, Vec3::ZERO),
-            wanted: -contact.gap(poses[0], poses[1]).max(0.0) / dt,
+            wanted: wanted(contact.gap(poses[0], poses[1]), left) / dt,
             friction: sa.friction.max(sb.friction),
             arms: arms.map(|m| m * curved),
             impact: false,
@@ -188,6 +190,14 @@ impl Row {
         b.w -= b.inverse_inertia * change;
     }
 }
+
+/// How far a contact shall open in a step, given its gap, if overlaps up to `left` are not pushed apart [m].
+fn wanted(gap: f64, left: f64) -> f64 {
+    if gap >= 0.0 { -gap } else { RELIEF * (-gap).min(left) }
+}
+
+/// Part of the overlap that is not pushed apart by which a contact opens in a step.
+const RELIEF: f64 = 0.2;
 
 /// Radius of curvature at a contact: the ball's own, otherwise the distance of the place from the centre of the body
 /// that rolls [m].

@@ -21,7 +21,7 @@ const ROOM: f64 = 0.5;
 /// Way of a step from which extra radius does not pay, as a part of it.
 const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
-const HALVINGS: u32 = 2;
+pub(crate) const HALVINGS: u32 = 2;
 
 /// What of one body is close to the other: vertices and edges, each with a distance [m] that it was not within when
 /// searched.
@@ -92,6 +92,16 @@ impl Candidates {
     pub(crate) fn room(&self, pair: &[Placed<'_>; 2], reach: f64) -> f64 {
         let (others, way) = self.since.room(pair, reach);
         pair.iter().map(|p| p.shape.slope.room(self.nearest, reach) - way).fold(others, f64::min)
+    }
+
+    /// The same if no candidate is within `nearest` [m] now.
+    pub(crate) fn room_from(&self, nearest: f64, pair: &[Placed<'_>; 2], reach: f64) -> f64 {
+        let (others, way) = self.since.room(pair, reach);
+        let room = |p: &Placed<'_>| {
+            let slope = &p.shape.slope;
+            slope.room(nearest.min(slope.at_least(self.radius, way)), reach)
+        };
+        pair.iter().map(room).fold(others, f64::min)
     }
 
     /// How far the two have moved since [m], if everything within `reach` at the present poses is among the candidates.
@@ -202,10 +212,9 @@ fn side_in(
             continue;
         }
         let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
-        let half: Point = from_fn(|d| 0.5 * (q[d] - p[d]));
-        let middle: Point = from_fn(|d| p[d] + half[d]);
-        let part = Part { middle, half, length: 0.5 * length };
-        let least = least(&phi, part, (&slope, radius, clear), HALVINGS).max(rough);
+        let along = |t: f64| phi(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
+        let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
+        let least = least(&along, part, (&slope, clear), HALVINGS);
         if least <= radius {
             found.edges.push((e, least - rounding));
         } else {
@@ -215,36 +224,33 @@ fn side_in(
     (found, clear - rounding)
 }
 
-/// A part of an edge: its middle, the way from there to an end, and the length of that way.
+/// A part of an edge: where along the edge its ends are, lower bounds of φ there, and its length.
 #[derive(Clone, Copy)]
-struct Part {
-    middle: Point,
-    half: Point,
-    length: f64,
+pub(crate) struct Part {
+    pub(crate) ends: [f64; 2],
+    pub(crate) phi: [f64; 2],
+    pub(crate) length: f64,
 }
 
-/// A lower bound of φ on a part of an edge: at least `enough`, or at most `radius`, or as sharp as a few halvings make
-/// it.
-fn least(
-    phi: &impl Fn(&Point) -> f32,
-    Part { middle, half, length }: Part,
-    (slope, radius, enough): (&Slope, f64, f64),
+/// A lower bound of φ on a part of an edge, given a lower bound along it: at least `enough`, or as sharp as a few halvings
+/// make it.
+pub(crate) fn least(
+    along: &impl Fn(f64) -> f64,
+    part: Part,
+    (slope, enough): (&Slope, f64),
     halvings: u32,
 ) -> f64 {
-    let here = f64::from(phi(&middle));
-    let bound = slope.at_least(here, length);
-    if bound >= enough || here <= radius || halvings == 0 {
+    let Part { ends: [p, q], phi: [at_p, at_q], length } = part;
+    let bound = slope.between(part.phi, length);
+    if bound >= enough || halvings == 0 {
         return bound;
     }
-    let half = half.map(|h| 0.5 * h);
-    let part =
-        |sign: f32| Part { middle: from_fn(|d| middle[d] + sign * half[d]), half, length: 0.5 * length };
-    let first = least(phi, part(-1.0), (slope, radius, enough), halvings - 1);
-    if first <= radius {
-        // Nothing sharper is known of the other half.
-        return first.min(bound);
-    }
-    first.min(least(phi, part(1.0), (slope, radius, enough), halvings - 1))
+    let middle = 0.5 * (p + q);
+    let here = along(middle);
+    let half = |ends, phi| Part { ends, phi, length: 0.5 * length };
+    let first = least(along, half([p, middle], [at_p, here]), (slope, enough), halvings - 1);
+    let second = least(along, half([middle, q], [here, at_q]), (slope, enough), halvings - 1);
+    first.min(second).max(bound)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! other. Balls and pairs of convex bodies are exact. Many places are thinned to a few that are deep and far
 //! apart: what an impulse at the others could do, those can.
 
-use crate::candidates::{Bounds, Candidates, Side};
+use crate::candidates::{Bounds, Candidates, HALVINGS, Part, Side, least};
 use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
@@ -173,12 +173,18 @@ fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &
     // What is as far apart as this need not be looked at.
     known.room = near.room(&meeting.end, apart);
     if known.room <= 0.0 {
+        let mut nearest = f64::INFINITY;
         for owner in owners(&meeting.now) {
-            samples_of(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
+            let side = (&near.sides[owner], way);
+            nearest =
+                nearest.min(samples_of(meeting, owner, side, &mut scratch.slopes, &mut scratch.found));
         }
-        if !scratch.found.is_empty() {
-            known.room = f64::NEG_INFINITY;
-        }
+        // Looking told how far they are, more sharply than the search did.
+        known.room = if scratch.found.is_empty() {
+            near.room_from(nearest, &meeting.end, apart)
+        } else {
+            f64::NEG_INFINITY
+        };
     }
     known.near = Some(near);
 }
@@ -238,18 +244,19 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
     (d, (x - p).try_normalize().unwrap_or(normal))
 }
 
-/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one.
+/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one. If
+/// none are found so far, tells a distance [m] that no candidate is within.
 fn samples_of(
     meeting: &Meeting<'_>,
     owner: usize,
     (side, way): (&Side, f64),
     slopes: &mut Once<(Vec3, f64, Vec3)>,
     found: &mut Vec<Touch>,
-) {
+) -> f64 {
     let other = 1 - owner;
-    let Some(field) = &meeting.now[other].shape.field else { return };
+    let Some(field) = &meeting.now[other].shape.field else { return f64::INFINITY };
     if side.is_empty() {
-        return;
+        return f64::INFINITY;
     }
     let [now, end] = [meeting.now, meeting.end].map(|at| {
         let between = at[owner].pose.then(&at[other].pose.inverse());
@@ -294,6 +301,25 @@ fn samples_of(
             send(p.lerp(q, part), phi);
         }
     }
+    if !found.is_empty() {
+        return f64::NEG_INFINITY;
+    }
+    // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
+    let mut nearest = f64::INFINITY;
+    for (v, bound) in &side.vertices {
+        if slope.at_least(*bound, way) < nearest {
+            nearest = nearest.min(vertex(*v).1);
+        }
+    }
+    for (e, bound) in &side.edges {
+        if slope.at_least(*bound, way) < nearest {
+            let [(p, at_p, _), (q, at_q, _)] = samples.edges[*e as usize].map(&mut vertex);
+            let part = Part { ends: [0.0, 1.0], phi: [at_p, at_q], length: samples.lengths[*e as usize] };
+            let edge = least(&|t| field.phi(p.lerp(q, t)), part, (&slope, nearest), HALVINGS);
+            nearest = nearest.min(edge);
+        }
+    }
+    nearest
 }
 
 /// Depth of the deepest point inside an edge and where along it that is, if deeper than both ends and within `reach`.

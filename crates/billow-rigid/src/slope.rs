@@ -18,12 +18,14 @@ pub(crate) struct Slope {
     steepest: f64,
     /// Largest change beyond the way [m].
     excess: f64,
+    /// How far the distance hangs below its chord in the middle of a straight way, at most, as a part of the way [-].
+    sag: f64,
 }
 
 impl Slope {
     /// No faster than this, as far as is known.
     pub(crate) fn uniform(steepest: f64) -> Self {
-        Self { steepest, excess: if steepest <= 1.0 { 0.0 } else { f64::INFINITY } }
+        Self { steepest, excess: if steepest <= 1.0 { 0.0 } else { f64::INFINITY }, sag: 0.5 * steepest }
     }
 
     /// The slope of samples of the distance from a mesh. How far they are off is measured in many places, most of them
@@ -53,7 +55,8 @@ impl Slope {
             tree.closest(x, f64::INFINITY, distance).map_or(0.0, |(_, d)| phi - d)
         });
         let [over, under] = errors.iter().fold([0.0f64; 2], |[over, under], e| [over.max(*e), under.max(-e)]);
-        Self { steepest: grid.steepest(), excess: SAFETY * (over + under) }
+        let steepest = grid.steepest();
+        Self { steepest, excess: SAFETY * (over + under), sag: (SAFETY * sag(grid)).min(0.5 * steepest) }
     }
 
     /// Most that the distance changes along a way [m].
@@ -75,15 +78,41 @@ impl Slope {
     }
 
     /// A lower bound of the distance, where it is positive, along a straight way between two places of known distance
-    /// [m]: the bounds from both ends meet where they are lowest.
+    /// [m]: the bounds from both ends meet where they are lowest, and it hangs no deeper below its chord than it does
+    /// anywhere.
     #[inline]
     pub(crate) fn between(&self, [p, q]: [f64; 2], way: f64) -> f64 {
-        0.5 * (p + q) - self.change(0.5 * way)
+        let middle = 0.5 * (p + q);
+        // The chord less a parabola that is as deep as the distance hangs.
+        let (deep, rise) = (self.sag * way, q - p);
+        let hanging =
+            if rise.abs() >= 4.0 * deep { p.min(q) } else { middle - deep - rise * rise / (16.0 * deep) };
+        hanging.max(middle - self.change(0.5 * way))
     }
+}
+
+/// How far samples hang below chords outside of the shape, at most, as a part of the chord: told by many of all lengths.
+fn sag(grid: &Grid) -> f64 {
+    let (domain, spacing) = (grid.domain(), grid.spacing());
+    let longest = domain.size().length();
+    let sags: Vec<f64> = par::map(CHORDS, |i| {
+        let mut draw = Stream::new(3, 6).at(i as u64);
+        let mut unit = || draw.range(0.0, 1.0);
+        let from = domain.min + domain.size() * Vec3::new(unit(), unit(), unit());
+        let (length, part) = (spacing * (longest / spacing).powf(unit()), 0.05 + 0.9 * unit());
+        let to = from + length * draw.unit_vector();
+        let [p, x, q] = [0.0, part, 1.0].map(|t| grid.phi(from.lerp(to, t)));
+        let outside = domain.contains(to) && p.min(q).min(x) > 0.0;
+        let hangs = p + (q - p) * part - x;
+        if outside { hangs / (4.0 * part * (1.0 - part) * length) } else { 0.0 }
+    });
+    sags.into_iter().fold(0.0, f64::max)
 }
 
 /// Places where samples are compared with the mesh.
 const PROBES: usize = 16_384;
+/// Chords along which samples are looked at.
+const CHORDS: usize = 131_072;
 /// How far most of them are from the surface, in samples.
 const NEAR: f64 = 3.0;
 /// Allowance for what is farther off between them.

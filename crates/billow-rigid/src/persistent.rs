@@ -14,6 +14,7 @@ use crate::sleep;
 use crate::solve::{Row, both};
 use crate::state::{BodyState, Carried, State};
 use crate::step::{StepReport, Workspace};
+use crate::stirred::Stirred;
 use billow_num::{Vec3, par};
 
 /// One step of `dt` in which forces act on the velocities for `kick` seconds. Leaves the new velocities in the
@@ -51,12 +52,13 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     report.stages.time("forecast", || forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions));
 
     // Contacts, then shock propagation; again with contacts that turn out to be missing.
-    let still = STILL * model.gravity.length() * kick;
+    let fall = model.gravity.length() * kick;
+    let (mut still, mut stirred) = (STILL * fall, Stirred::all(&live));
     for round in 0..=search.config.rounds {
         let order = level_order(&levels, &contacts);
         report.stages.time("solve", || {
-            sweep(&mut rows, &mut work.motions, search.config, still);
-            shock((&levels, &order), (search.config, still), &mut rows, &mut work.motions);
+            sweep(&mut rows, &mut work.motions, (search.config, still), &mut stirred);
+            shock((&levels, &order), (search.config, still), &mut rows, (&mut work.motions, &mut stirred));
         });
         work.order = order;
         if round == search.config.rounds {
@@ -67,6 +69,10 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
             break;
         }
         report.late_contacts += missing.len() as u64;
+        // Only what feels them is solved again.
+        still = FELT * fall;
+        stirred.settle();
+        missing.iter().flat_map(|c| [c.a, c.b]).for_each(|i| stirred.note(i));
         contacts.extend(missing);
         let first = rows.len();
         extend_rows(search, &contacts, &work.motions, &mut rows);
@@ -117,9 +123,15 @@ fn forecast(
         row.j != Vec3::ZERO || !row.impact && u <= fall && row.wanted >= -fall
     });
     par::for_each_mut(rows, |_, row| row.hold(levels, motions));
-    by_level((levels, &order), rows, (search.config, STILL * fall), |row, _| {
+    let still = STILL * fall;
+    let moves: Vec<bool> = change.iter().map(|m| m.inverse_mass > 0.0).collect();
+    by_level((levels, &order), rows, (search.config, still), &mut Stirred::all(&moves), |row, _, stirred| {
         let [a, b] = both(&mut change, row.a, row.b);
-        row.bear(a, b)
+        let changed = row.bear(a, b);
+        if changed > still {
+            [row.a, row.b].iter().for_each(|i| stirred.note(*i));
+        }
+        changed
     });
     for (m, c) in motions.iter_mut().zip(&change) {
         m.v += c.v;
@@ -131,6 +143,8 @@ fn forecast(
 const STEEP: f64 = 0.01;
 /// Change of velocity that counts as none, as a part of what gravity adds.
 const STILL: f64 = 1e-14;
+/// The same where a few contacts were added to others that are solved: what is left is solved in the next step.
+const FELT: f64 = 1e-3;
 
 /// Velocities after gravity acted for `kick`.
 pub(crate) fn kicked(search: &Search<'_>, kick: f64, from: &[Motion], to: &mut Vec<Motion>) {
@@ -272,13 +286,26 @@ fn remember(
     carried
 }
 
-/// Sweeps over all contacts: as many as asked for, and on while a small system still changes.
-fn sweep(rows: &mut [Row], motions: &mut [Motion], config: &Config, still: f64) {
-    for _ in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
+/// Sweeps over all contacts of bodies that are stirred: as many as asked for, and on while a small system still changes.
+fn sweep(
+    rows: &mut [Row],
+    motions: &mut [Motion],
+    (config, still): (&Config, f64),
+    stirred: &mut Stirred,
+) {
+    for count in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
+        let since = stirred.sweep(count == 0);
         let mut change: f64 = 0.0;
         for row in rows.iter_mut() {
+            if !stirred.since(since, row.a, row.b) {
+                continue;
+            }
             let [a, b] = both(motions, row.a, row.b);
-            change = change.max(row.relax(a, b));
+            let changed = row.relax(a, b);
+            if changed > still {
+                [row.a, row.b].iter().for_each(|i| stirred.note(*i));
+            }
+            change = change.max(changed);
         }
         if change <= still {
             break;
@@ -292,20 +319,31 @@ fn most_sweeps(config: &Config, asked: u32, count: usize) -> usize {
 }
 
 /// The last sweep, level by level, with supported bodies of finished levels held.
-fn shock(graph: (&Levels, &[u32]), effort: (&Config, f64), rows: &mut [Row], motions: &mut [Motion]) {
-    by_level(graph, rows, effort, |row, held| {
+fn shock(
+    graph: (&Levels, &[u32]),
+    effort: (&Config, f64),
+    rows: &mut [Row],
+    (motions, stirred): (&mut [Motion], &mut Stirred),
+) {
+    by_level(graph, rows, effort, stirred, |row, held, stirred| {
         let [a, b] = both(motions, row.a, row.b);
-        row.shock(a, b, held)
+        let changed = row.shock(a, b, held);
+        if changed > effort.1 {
+            let moved = [row.a, row.b].into_iter().zip(held).filter(|(_, held)| !held);
+            moved.for_each(|(i, _)| stirred.note(i));
+        }
+        changed
     });
 }
 
-/// Visits rows level by level, several times each, and tells which bodies are held. `visit` returns how much it
-/// changed.
+/// Visits rows of bodies that are stirred level by level, several times each, and tells which bodies are held. `visit`
+/// returns how much it changed.
 fn by_level(
     (levels, order): (&Levels, &[u32]),
     rows: &mut [Row],
     (config, still): (&Config, f64),
-    mut visit: impl FnMut(&mut Row, [bool; 2]) -> f64,
+    stirred: &mut Stirred,
+    mut visit: impl FnMut(&mut Row, [bool; 2], &mut Stirred) -> f64,
 ) {
     let most = most_sweeps(config, config.shock_sweeps, order.len());
     let of = |row: &Row| levels.of[row.a as usize].max(levels.of[row.b as usize]);
@@ -314,12 +352,15 @@ fn by_level(
         let now = of(&rows[order[start] as usize]);
         let end = start + order[start..].iter().take_while(|c| of(&rows[**c as usize]) == now).count();
         let held = |i: u32| levels.supported[i as usize] && levels.of[i as usize] < now;
-        for _ in 0..most {
+        for count in 0..most {
+            let since = stirred.sweep(count == 0);
             let mut change: f64 = 0.0;
             for c in &order[start..end] {
                 let row = &mut rows[*c as usize];
-                let held = [held(row.a), held(row.b)];
-                change = change.max(visit(row, held));
+                if stirred.since(since, row.a, row.b) {
+                    let held = [held(row.a), held(row.b)];
+                    change = change.max(visit(row, held, stirred));
+                }
             }
             if change <= still {
                 break;

@@ -23,12 +23,14 @@ const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
 pub(crate) const HALVINGS: u32 = 2;
 
-/// What of one body is close to the other: vertices and edges, each with a distance [m] that it was not within when
-/// searched.
+/// A vertex or an edge, and a distance [m] that it was not within when searched.
+pub(crate) type Candidate = (u32, f32);
+
+/// What of one body is close to the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Side {
-    pub(crate) vertices: Vec<(u32, f64)>,
-    pub(crate) edges: Vec<(u32, f64)>,
+    pub(crate) vertices: Vec<Candidate>,
+    pub(crate) edges: Vec<Candidate>,
 }
 
 impl Side {
@@ -39,7 +41,7 @@ impl Side {
 
     /// The least distance of all [m].
     fn nearest(&self) -> f64 {
-        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f64::INFINITY, f64::min)
+        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f32::INFINITY, f32::min).into()
     }
 }
 
@@ -191,7 +193,7 @@ fn side_in(
                 let d = f64::from(phi(&place.of(x)));
                 known[v as usize] = d;
                 if d <= radius {
-                    found.vertices.push((v, d - rounding));
+                    found.vertices.push((v, below(d - rounding)));
                 } else {
                     clear = clear.min(d);
                 }
@@ -216,12 +218,17 @@ fn side_in(
         let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
         let least = least(&along, part, (&slope, clear), HALVINGS);
         if least <= radius {
-            found.edges.push((e, least - rounding));
+            found.edges.push((e, below(least - rounding)));
         } else {
             clear = clear.min(least);
         }
     }
     (found, clear - rounding)
+}
+
+/// A number in single precision that is not larger.
+fn below(x: f64) -> f32 {
+    (x as f32).next_down()
 }
 
 /// A part of an edge: where along the edge its ends are, lower bounds of φ there, and its length.
@@ -285,13 +292,13 @@ mod tests {
                     ring.phi(p.lerp(q, part))
                 };
                 for v in 0..samples.vertices.len() as u32 {
-                    let in_list = side.vertices.iter().any(|c| c.0 == v && phi(v) >= c.1);
+                    let in_list = side.vertices.iter().any(|c| c.0 == v && phi(v) >= c.1.into());
                     assert!(in_list || phi(v) >= radius, "vertex {v} of {i}: {}", phi(v));
                 }
                 for (e, ends) in samples.edges.iter().enumerate() {
                     let least =
                         (0..=32).map(|t| along(*ends, f64::from(t) / 32.0)).fold(f64::INFINITY, f64::min);
-                    let in_list = side.edges.iter().any(|c| c.0 == e as u32 && least >= c.1);
+                    let in_list = side.edges.iter().any(|c| c.0 == e as u32 && least >= c.1.into());
                     assert!(in_list || least >= radius, "edge {e} of {i}: {least}");
                     close += usize::from(least <= radius);
                     listed += usize::from(in_list);

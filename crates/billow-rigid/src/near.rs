@@ -4,7 +4,7 @@
 //! other. Balls and pairs of convex bodies are exact. Many places are thinned to a few that are deep and far
 //! apart: what an impulse at the others could do, those can.
 
-use crate::candidates::{Bounds, Candidates, HALVINGS, Part, Side, least};
+use crate::candidates::{Bounds, Candidate, Candidates, HALVINGS, Part, Side, least};
 use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
@@ -287,7 +287,7 @@ fn samples_of(
     };
     // What was too far to come within the margin meanwhile need not be looked up.
     let slope = meeting.now[other].shape.slope;
-    let close = |c: &&(u32, f64)| slope.at_least(c.1, way) <= meeting.margin;
+    let close = |c: &&Candidate| slope.at_least(c.1.into(), way) <= meeting.margin;
     for (v, _) in side.vertices.iter().filter(close) {
         let phi = vertex(*v).1;
         if phi <= meeting.margin {
@@ -307,12 +307,12 @@ fn samples_of(
     // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
     let mut nearest = f64::INFINITY;
     for (v, bound) in &side.vertices {
-        if slope.at_least(*bound, way) < nearest {
+        if slope.at_least(f64::from(*bound), way) < nearest {
             nearest = nearest.min(vertex(*v).1);
         }
     }
     for (e, bound) in &side.edges {
-        if slope.at_least(*bound, way) < nearest {
+        if slope.at_least(f64::from(*bound), way) < nearest {
             let [(p, at_p, _), (q, at_q, _)] = samples.edges[*e as usize].map(&mut vertex);
             let part = Part { ends: [0.0, 1.0], phi: [at_p, at_q], length: samples.lengths[*e as usize] };
             let edge = least(&|t| field.phi(p.lerp(q, t)), part, (&slope, nearest), HALVINGS);

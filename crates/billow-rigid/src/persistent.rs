@@ -47,7 +47,8 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
 
     // Forces and remembered impulses change the velocities; what rests keeps resting.
     let mut contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
-    let mut rows = Vec::new();
+    let mut rows = std::mem::take(&mut work.rows);
+    rows.clear();
     report.stages.time("rows", || extend_rows(search, &contacts, &work.motions, &mut rows));
     report.stages.time("forecast", || forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions));
 
@@ -84,7 +85,7 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
     work.carried = report.stages.time("remember", || remember(search, (&contacts, &rows), kick, &live));
-    (work.contacts, work.levels) = (contacts, levels);
+    (work.contacts, work.levels, work.rows) = (contacts, levels, rows);
 }
 
 /// Contacts at the places the velocities will lead to once forces have acted.
@@ -220,10 +221,14 @@ fn level_of(levels: &Levels, c: &Contact) -> u32 {
 /// Rows for the contacts that have none yet.
 fn extend_rows(search: &Search<'_>, contacts: &[Contact], motions: &[Motion], rows: &mut Vec<Row>) {
     let poses = |c: &Contact| [c.a, c.b].map(|i| &search.state.bodies[i as usize].pose);
-    let fresh = &contacts[rows.len()..];
-    rows.extend(par::map(fresh.len(), |k| {
-        Row::new(search.model, &fresh[k], poses(&fresh[k]), motions, search.dt)
-    }));
+    let known = rows.len();
+    let row = |c: &Contact| Row::new(search.model, c, poses(c), motions, search.dt);
+    if let Some(first) = contacts.get(known) {
+        rows.resize(contacts.len(), row(first));
+        par::chunks_mut(&mut rows[known..], CONTACTS, |start, some| {
+            some.iter_mut().zip(&contacts[known + start..]).for_each(|(r, c)| *r = row(c));
+        });
+    }
 }
 
 /// Applies remembered impulses to the contacts nearest to where they acted.

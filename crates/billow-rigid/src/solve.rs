@@ -13,31 +13,32 @@ use crate::model::Model;
 use billow_num::{Mat3, Pose, Vec3};
 use std::cmp::Ordering;
 
-/// A contact ready to be solved.
+/// A contact ready to be solved. What every visit needs comes first, side by side: sweeps wait for memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Row {
     pub(crate) a: u32,
     pub(crate) b: u32,
+    /// Impulse on the first body so far [N·s].
+    pub(crate) j: Vec3,
     pub(crate) normal: Vec3,
     pub(crate) ra: Vec3,
     pub(crate) rb: Vec3,
-    /// Inverse of K at the contact.
-    inverse: Mat3,
-    /// K·normal.
-    kn: Vec3,
-    /// The same with the lower body held.
-    held: (Mat3, Vec3),
     /// Relative normal velocity that just closes the gap [m/s].
     pub(crate) wanted: f64,
     friction: f64,
     /// Lever arms of rolling and spinning friction [m].
     arms: [f64; 2],
-    /// Whether the bodies met faster than forces alone explain: such impulses do not repeat.
-    pub(crate) impact: bool,
-    /// Impulse on the first body so far [N·s].
-    pub(crate) j: Vec3,
+    /// K·normal.
+    kn: Vec3,
+    /// Inverse of K at the contact.
+    inverse: Mat3,
+    /// The same with the lower body held.
+    held: (Mat3, Vec3),
     /// Angular impulse on the first body so far [N·m·s].
     jt: Vec3,
+    /// Whether the bodies met faster than forces alone explain: such impulses do not repeat.
+    pub(crate) impact: bool,
 }
 
 impl Row {

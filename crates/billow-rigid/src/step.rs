@@ -8,6 +8,7 @@ use crate::error::StepError;
 use crate::graph::Levels;
 use crate::halt::Halt;
 use crate::model::Model;
+use crate::solve::Row;
 use crate::state::{Carried, State};
 use crate::{document, lasting, motion, persistent, push, sleep};
 use billow_num::stages::Stages;
@@ -23,6 +24,7 @@ pub struct Workspace {
     pub(crate) pairs: Vec<[u32; 2]>,
     pub(crate) memory: Memory,
     pub(crate) contacts: Vec<Contact>,
+    pub(crate) rows: Vec<Row>,
     pub(crate) order: Vec<u32>,
     pub(crate) levels: Levels,
     pub(crate) carried: Vec<Carried>,
@@ -86,12 +88,14 @@ fn advance(
     dt: f64,
 ) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
-    let mut next = state.clone();
+    // Where bodies meet is handed from step to step by the memory.
+    let (bodies, carried) = (state.bodies.clone(), state.carried.clone());
+    let mut next = State { bodies, carried, met: Vec::new(), places: Vec::new(), ..*state };
     work.live = match config.method {
         Method::Persistent => sleep::awake(model, &next, config),
         Method::Document => (0..model.len()).map(|i| model.is_dynamic(i)).collect(),
     };
-    let parts = report.stages.time("divide", || divisions(model, &next, work, config, dt));
+    let parts = report.stages.time("divide", || divisions(model, state, work, config, dt));
     for _ in 0..parts {
         part(model, &mut next, work, config, dt / parts as f64, &mut report);
         finite(model, &next)?;

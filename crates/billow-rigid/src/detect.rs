@@ -236,6 +236,14 @@ impl Search<'_> {
         let [a, b] = pair.map(|i| i as usize);
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
+        if fresh && known.lasting.is_some() {
+                // Of what rests nothing is too deep.
+            let here = meeting(shapes, [predicted[a], predicted[b]], [predicted[a], predicted[b]], (margin, 0.0));
+            if known.lasting.as_ref().is_some_and(|l| l.shallow(&here)) {
+                known.room = f64::NEG_INFINITY;
+                return;
+            }
+        }
         let speed = self.speed(motions, pair);
         known.pace = speed * self.dt;
         let stride = self.stride(pair);

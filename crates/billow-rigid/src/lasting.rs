@@ -115,15 +115,23 @@ impl Lasting {
     pub(crate) fn serves(&self, meeting: &Meeting<'_>) -> bool {
         let Some(way) = self.since.way(&meeting.end, meeting.margin) else { return false };
         let reach = Self::reach(&meeting.now);
-        let [a, b] = meeting.now.map(|p| p.shape);
-        if meeting.fresh && way > FRESH / REACH * reach {
-            let least = a.skin + b.skin - allowed([a, b]);
-            // Nothing can have come deeper than the first; the places tell more sharply.
-            if self.deepest - way < least && self.gap(&meeting.end) - BEND * way < least {
-                return false;
-            }
-        }
-        [a, b].iter().all(|s| s.slope.at_least(meeting.margin + reach, way) >= meeting.margin)
+        let stale = meeting.fresh && way > FRESH / REACH * reach;
+        !(stale && self.least(meeting, way, BEND * way) < left_alone(meeting)) && covers(meeting, reach, way)
+    }
+
+    /// Whether the places are fresh and none is so deep that it is pushed apart after a step.
+    pub(crate) fn shallow(&self, meeting: &Meeting<'_>) -> bool {
+        let Some(way) = self.since.way(&meeting.end, meeting.margin) else { return false };
+        let reach = Self::reach(&meeting.now);
+        let lost = if way > FRESH / REACH * reach { BEND * way } else { 0.0 };
+        self.least(meeting, way, lost) >= left_alone(meeting) && covers(meeting, reach, way)
+    }
+
+    /// A bound of the least gap [m] of a pair that moved by `way`, of which places may not tell `lost`: nothing can have come
+    /// deeper than the first by more than the way; places tell more sharply.
+    fn least(&self, meeting: &Meeting<'_>, way: f64, lost: f64) -> f64 {
+        let bound = self.deepest - way;
+        if bound >= left_alone(meeting) { bound } else { self.gap(&meeting.end) - lost }
     }
 
     /// Gap of the deepest place at two poses [m].
@@ -145,6 +153,18 @@ impl Lasting {
         };
         self.places().iter().map(place).filter(|t| t.end <= meeting.margin).collect()
     }
+}
+
+/// Gap of the deepest place that is left alone after a step [m].
+fn left_alone(meeting: &Meeting<'_>) -> f64 {
+    let shapes = meeting.now.map(|p| p.shape);
+    shapes[0].skin + shapes[1].skin - allowed(shapes)
+}
+
+/// Whether nothing that was farther than the margin and `reach` can be within the margin after moving by `way` [m].
+fn covers(meeting: &Meeting<'_>, reach: f64, way: f64) -> bool {
+    let margin = meeting.margin;
+    meeting.now.iter().all(|p| p.shape.slope.at_least(margin + reach, way) >= margin)
 }
 
 #[cfg(test)]

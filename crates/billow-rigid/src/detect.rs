@@ -259,6 +259,7 @@ impl Search<'_> {
         } else {
             // Fast: advanced as far as the distance allows until they touch.
             known.lasting = None;
+            let stride = self.half_stride(pair);
             let (mut t, mut collide) = (0.0, false);
             let at = |t: f64| [self.pose_at(motions, a, t), self.pose_at(motions, b, t)];
             let nearest = loop {

@@ -60,9 +60,14 @@ impl Search<'_> {
 
     /// Farthest that a pair may move past each other in a step that is not divided [m].
     pub(crate) fn stride(&self, pair: [u32; 2]) -> f64 {
-        let shapes = pair.map(|i| self.model.geometry(i as usize));
-        let far = if sampled(shapes) { THROUGH } else { 1.0 };
-        far * self.config.stride * shapes[0].depth.min(shapes[1].depth)
+        let far = if self.sampled(pair) { THROUGH } else { 1.0 };
+        far * self.half_stride(pair)
+    }
+
+    /// Farthest that a pair is swept at a time, so that it is seen on the side from which it came [m].
+    pub(crate) fn half_stride(&self, pair: [u32; 2]) -> f64 {
+        let [a, b] = pair.map(|i| self.model.geometry(i as usize).depth);
+        self.config.stride * a.min(b)
     }
 
     fn sampled(&self, pair: [u32; 2]) -> bool {

@@ -201,6 +201,17 @@ mod tests {
             let fresh = deepest(&touches(&moved, &mut Known::default(), &mut scratch));
             assert!((kept - fresh).abs() < 2e-4 || kept.min(fresh) > 0.004, "{k} mm: {kept} {fresh}");
         }
+        // What is told to be shallow at once has no place that is too deep.
+        let (mut shallow, mut deep) = (0, 0);
+        for k in 0..60 {
+            let here = meet(at(1e-4 * f64::from(k % 6), z - 5e-5 * f64::from(k)), true);
+            let mut known = known.clone();
+            let told = known.lasting.as_ref().is_some_and(|l| l.shallow(&here));
+            let least = deepest(&touches(&here, &mut known, &mut scratch));
+            assert!(!told || least >= left_alone(&here), "{k}: {least}");
+            (shallow, deep) = (shallow + u32::from(told), deep + u32::from(least < left_alone(&here)));
+        }
+        assert!(shallow > 5 && deep > 5, "{shallow} {deep}");
         // They grow stale, and they do not serve for ever.
         let lasting = known.lasting.as_ref().expect("they lasted");
         assert!(!lasting.serves(&meet(at(3e-3, z), true)) && lasting.serves(&meet(at(4e-4, z), true)));

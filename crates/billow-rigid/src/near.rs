@@ -417,6 +417,42 @@ mod tests {
     use billow_num::Quat;
     use billow_num::rng::Stream;
 
+    /// Rings that were looked at and do not meet: none is nearer than told, wherever the candidates were searched for.
+    #[test]
+    fn the_room_told_by_looking_is_there_and_sharper_than_by_searching() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (reach, mut scratch, mut looked, mut sharper) = (4e-3, Scratch::default(), 0, 0);
+        for i in 0..600 {
+            let mut draw = Stream::new(17, 3).at(i);
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let then = Pose { position: draw.unit_vector() * draw.range(0.3, 0.7), rotation };
+            let shift = draw.unit_vector() * draw.range(0.0, 0.01);
+            let now = Pose { position: then.position + shift, ..then };
+            let at = |pose| [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
+            let meet = |now| Meeting { now, end: now, margin: reach, way: 0.0, pace: 0.0, fresh: true };
+            let mut known = Known::default();
+            sampled_both(&meet(at(then)), reach, &mut known, &mut scratch);
+            let Some(near) = known.near.clone().filter(|n| n.cover(&at(now), reach).is_some()) else { continue };
+            scratch.found.clear();
+            sampled_both(&meet(at(now)), reach, &mut known, &mut scratch);
+            if near.room(&at(now), reach) > 0.0 || !scratch.found.is_empty() {
+                continue;
+            }
+            looked += 1;
+            sharper += u32::from(known.room > near.room(&at(now), reach) + 2e-3);
+            let mut nearest = f64::INFINITY;
+            for pose in [now, now.inverse()] {
+                for e in &ring.samples.edges {
+                    let [p, q] = e.map(|v| pose.point(ring.samples.vertices[v as usize]));
+                    let along = (0..=16).map(|k| ring.phi(p.lerp(q, f64::from(k) / 16.0)));
+                    nearest = along.fold(nearest, f64::min);
+                }
+            }
+            assert!(nearest >= reach + known.room.max(0.0), "{i}: {nearest} m, {} m of room", known.room);
+        }
+        assert!(looked > 30 && 2 * sharper > looked, "{sharper} of {looked}");
+    }
+
     /// Edges of rings that lie across facets of a pole, all of which are nearly as deep, and the other way round.
     #[test]
     fn the_deepest_point_of_an_edge_is_the_deepest() {

@@ -452,3 +452,64 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
         some.iter_mut().enumerate().for_each(|(k, b)| go(first + k, b));
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Model;
+    use crate::detect::Memory;
+    use crate::experiments::wall;
+    use billow_num::Pose;
+
+    /// Contacts of a wall that gravity pulls at, as rows, and the velocities.
+    fn pulled(model: &Model, state: &State, config: &Config) -> (Vec<Row>, Vec<Motion>) {
+        let search = Search { model, state, config, dt: 0.01 };
+        let live: Vec<bool> = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
+        let (mut still, mut motions, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        motion::velocities(model, state, &live, search.dt, &mut still);
+        kicked(&search, search.dt, &still, &mut motions);
+        let poses: Vec<Pose> = state.bodies.iter().map(|b| b.pose).collect();
+        search.pairs(&poses, &live, (&mut Default::default(), &mut pairs));
+        let found = search.contacts(&still, &poses, &pairs, &mut Memory::default());
+        let contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
+        let mut rows = Vec::new();
+        extend_rows(&search, &contacts, &motions, &mut rows);
+        (rows, motions)
+    }
+
+    #[test]
+    fn sweeps_over_stirred_bodies_give_what_sweeps_over_all_contacts_give() {
+        let model = wall().unwrap();
+        let (state, config) = (model.start(), Config { contact_sweeps: 40, visits: 0, ..Config::default() });
+        let (mut rows, mut motions) = pulled(&model, &state, &config);
+        let (mut all_rows, mut all) = (rows.clone(), motions.clone());
+        let moves: Vec<bool> = motions.iter().map(|m| m.inverse_mass > 0.0).collect();
+        sweep(&mut rows, &mut motions, (&config, STILL * 0.1), &mut Stirred::all(&moves));
+        for _ in 0..config.contact_sweeps {
+            for row in &mut all_rows {
+                let [a, b] = both(&mut all, row.a, row.b);
+                row.relax(a, b);
+            }
+        }
+        let apart = |(m, n): (&Motion, &Motion)| (m.v - n.v).length() + (m.w - n.w).length();
+        let most = motions.iter().zip(&all).map(apart).fold(0.0, f64::max);
+        assert!(most < 1e-11 && rows.len() > 400, "{most} m/s, {} contacts", rows.len());
+    }
+
+    #[test]
+    fn what_does_not_feel_a_body_that_is_stirred_is_not_visited() {
+        let model = wall().unwrap();
+        let (state, config) = (model.start(), Config { contact_sweeps: 2, visits: 0, ..Config::default() });
+        let (mut rows, mut motions) = pulled(&model, &state, &config);
+        let moves: Vec<bool> = motions.iter().map(|m| m.inverse_mass > 0.0).collect();
+        let (mut stirred, before) = (Stirred::all(&moves), motions.clone());
+        stirred.settle();
+        let top = rows.last().map_or(0, |r| r.b);
+        stirred.note(top);
+        // Nothing changes by more than this: only contacts of the body itself are visited.
+        sweep(&mut rows, &mut motions, (&config, f64::INFINITY), &mut stirred);
+        let visited = |r: &&Row| r.j != Vec3::ZERO;
+        assert!(rows.iter().filter(visited).all(|r| r.a == top || r.b == top));
+        assert!(rows.iter().any(|r| visited(&r)) && motions[top as usize] != before[top as usize]);
+    }
+}

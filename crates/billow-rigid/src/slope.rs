@@ -146,4 +146,27 @@ mod tests {
         }
         assert!(sharp > 1000, "{sharp}");
     }
+
+    /// Along edges of all lengths and between all places, and far more sharply than by the slope alone.
+    #[test]
+    fn samples_hang_no_deeper_below_a_chord_than_told() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (mut chords, mut sharper) = (0, 0);
+        for i in 0..40_000 {
+            let mut draw = Stream::new(12, 5).at(i);
+            let x = Vec3::new(draw.range(-0.42, 0.42), draw.range(-0.42, 0.42), draw.range(-0.12, 0.12));
+            let way = 0.2 * draw.range(0.0, 1.0).powi(2);
+            let y = x + way * draw.unit_vector();
+            let along = (0..=16).map(|k| ring.phi(x.lerp(y, f64::from(k) / 16.0)));
+            let truth = along.fold(f64::INFINITY, f64::min);
+            if truth > 0.0 {
+                let ends = [x, y].map(|x| ring.phi(x));
+                let told = ring.slope.between(ends, way);
+                assert!(truth >= told - 1e-12, "{way} m: {truth} m, {told} m told");
+                chords += 1;
+                sharper += u32::from(told > 0.5 * (ends[0] + ends[1]) - 0.3 * way);
+            }
+        }
+        assert!(chords > 10_000 && 10 * sharper > 9 * chords, "{sharper} of {chords}");
+    }
 }

@@ -237,8 +237,9 @@ impl Search<'_> {
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
         if fresh && known.lasting.is_some() {
-                // Of what rests nothing is too deep.
-            let here = meeting(shapes, [predicted[a], predicted[b]], [predicted[a], predicted[b]], (margin, 0.0));
+            // Of what rests nothing is too deep.
+            let here =
+                meeting(shapes, [predicted[a], predicted[b]], [predicted[a], predicted[b]], (margin, 0.0));
             if known.lasting.as_ref().is_some_and(|l| l.shallow(&here)) {
                 known.room = f64::NEG_INFINITY;
                 return;

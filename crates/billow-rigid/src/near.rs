@@ -176,8 +176,7 @@ fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &
         let mut nearest = f64::INFINITY;
         for owner in owners(&meeting.now) {
             let side = (&near.sides[owner], way);
-            nearest =
-                nearest.min(samples_of(meeting, owner, side, &mut scratch.slopes, &mut scratch.found));
+            nearest = nearest.min(samples_of(meeting, owner, side, &mut scratch.slopes, &mut scratch.found));
         }
         // Looking told how far they are, more sharply than the search did.
         known.room = if scratch.found.is_empty() {
@@ -432,7 +431,9 @@ mod tests {
             let meet = |now| Meeting { now, end: now, margin: reach, way: 0.0, pace: 0.0, fresh: true };
             let mut known = Known::default();
             sampled_both(&meet(at(then)), reach, &mut known, &mut scratch);
-            let Some(near) = known.near.clone().filter(|n| n.cover(&at(now), reach).is_some()) else { continue };
+            let Some(near) = known.near.clone().filter(|n| n.cover(&at(now), reach).is_some()) else {
+                continue;
+            };
             scratch.found.clear();
             sampled_both(&meet(at(now)), reach, &mut known, &mut scratch);
             if near.room(&at(now), reach) > 0.0 || !scratch.found.is_empty() {

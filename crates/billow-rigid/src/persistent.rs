@@ -35,7 +35,8 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
         if pass > 0 {
             found = interference(search, kick, work, report);
         }
-        let hits = report.stages.time("collide", || collide(search, &found, &mut work.motions, kick, pass % 2 == 1));
+        let hits =
+            report.stages.time("collide", || collide(search, &found, &mut work.motions, kick, pass % 2 == 1));
         report.collisions += hits;
         if hits == 0 {
             break;
@@ -50,7 +51,9 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     let mut rows = std::mem::take(&mut work.rows);
     rows.clear();
     report.stages.time("rows", || extend_rows(search, &contacts, &work.motions, &mut rows));
-    report.stages.time("forecast", || forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions));
+    report
+        .stages
+        .time("forecast", || forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions));
 
     // Contacts, then shock propagation; again with contacts that turn out to be missing.
     let fall = model.gravity.length() * kick;
@@ -292,12 +295,7 @@ fn remember(
 }
 
 /// Sweeps over all contacts of bodies that are stirred: as many as asked for, and on while a small system still changes.
-fn sweep(
-    rows: &mut [Row],
-    motions: &mut [Motion],
-    (config, still): (&Config, f64),
-    stirred: &mut Stirred,
-) {
+fn sweep(rows: &mut [Row], motions: &mut [Motion], (config, still): (&Config, f64), stirred: &mut Stirred) {
     for count in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
         let since = stirred.sweep(count == 0);
         let mut change: f64 = 0.0;

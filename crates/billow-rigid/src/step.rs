@@ -191,7 +191,7 @@ fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
 }
 
 /// Times that bodies are pushed apart after a step.
-const CLEARINGS: u32 = 3;
+const CLEARINGS: u32 = 6;
 
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {

@@ -421,7 +421,7 @@ mod tests {
     fn the_room_told_by_looking_is_there_and_sharper_than_by_searching() {
         let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
         let (reach, mut scratch, mut looked, mut sharper) = (4e-3, Scratch::default(), 0, 0);
-        for i in 0..600 {
+        for i in 0..1500 {
             let mut draw = Stream::new(17, 3).at(i);
             let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
             let then = Pose { position: draw.unit_vector() * draw.range(0.3, 0.7), rotation };

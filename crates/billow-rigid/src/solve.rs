@@ -107,9 +107,11 @@ impl Row {
         let u = self.relative(a, b);
         let next = self.next(u, &self.inverse, self.kn);
         let change = next - self.j;
-        self.j = next;
-        a.push(self.ra, change);
-        b.push(self.rb, -change);
+        if change != Vec3::ZERO {
+            self.j = next;
+            a.push(self.ra, change);
+            b.push(self.rb, -change);
+        }
         if self.arms != [0.0; 2] {
             self.resist(a, b);
         }
@@ -157,19 +159,22 @@ impl Row {
         let stick = self.j + *inverse * (n * self.wanted - u);
         let jn = stick.dot(n);
         let t = stick - n * jn;
-        let size = t.length();
-        if size <= self.friction * jn {
+        let (size, most) = (t.length_squared(), self.friction * jn);
+        if most >= 0.0 && size <= most * most {
             return stick;
         }
         // n·(u + K(j' − j)) = wanted with j' = j'_n (n + μ t̂) and t̂ against the sliding velocity.
         let missing = self.wanted - u.dot(n) + kn.dot(self.j);
+        if missing <= 0.0 {
+            return Vec3::ZERO;
+        }
         let d = self.j - u / kn.dot(n);
         let d = d - n * d.dot(n);
-        let t = d.try_normalize().unwrap_or(t / size.max(f64::MIN_POSITIVE));
+        let t = d.try_normalize().unwrap_or(t / size.sqrt().max(f64::MIN_POSITIVE));
         let along = n + t * self.friction;
         let (straight, slant) = (kn.dot(n), kn.dot(along));
         let (along, stiffness) = if slant > 1e-3 * straight { (along, slant) } else { (n, straight) };
-        if stiffness > 0.0 { along * (missing / stiffness).max(0.0) } else { Vec3::ZERO }
+        if stiffness > 0.0 { along * (missing / stiffness) } else { Vec3::ZERO }
     }
 
     /// Rolling and spinning friction as angular impulses bounded by the normal impulse ([Gue06] 2.9).

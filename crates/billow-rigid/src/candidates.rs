@@ -8,7 +8,7 @@
 use crate::field::Field;
 use crate::floors::{Placement, Point, ROUNDING};
 use crate::near::{Placed, owners};
-use crate::since::Since;
+use crate::since::{Moved, Since};
 use crate::slope::Slope;
 use billow_num::Vec3;
 use std::array::from_fn;
@@ -90,27 +90,39 @@ impl Candidates {
         Self { since: Since::new(&pair, radius + room), radius, nearest, sides: [a.0, b.0] }
     }
 
-    /// How much farther the two may move past each other before anything may be within `reach` [m].
-    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], reach: f64) -> f64 {
-        let (others, way) = self.since.room(pair, reach);
-        pair.iter().map(|p| p.shape.slope.room(self.nearest, reach) - way).fold(others, f64::min)
+    /// How much farther the two, which have `moved` since, may move past each other before anything may be within
+    /// `reach` [m].
+    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], moved: &Moved, reach: f64) -> f64 {
+        let room = |p: &Placed<'_>| p.shape.slope.room(self.nearest, reach) - moved.way;
+        pair.iter().map(room).fold(moved.room(reach), f64::min)
     }
 
     /// The same if no candidate is within `nearest` [m] now.
-    pub(crate) fn room_from(&self, nearest: f64, pair: &[Placed<'_>; 2], reach: f64) -> f64 {
-        let (others, way) = self.since.room(pair, reach);
+    pub(crate) fn room_from(
+        &self,
+        nearest: f64,
+        pair: &[Placed<'_>; 2],
+        moved: &Moved,
+        reach: f64,
+    ) -> f64 {
         let room = |p: &Placed<'_>| {
             let slope = &p.shape.slope;
-            slope.room(nearest.min(slope.at_least(self.radius, way)), reach)
+            slope.room(nearest.min(slope.at_least(self.radius, moved.way)), reach)
         };
-        pair.iter().map(room).fold(others, f64::min)
+        pair.iter().map(room).fold(moved.room(reach), f64::min)
     }
 
-    /// How far the two have moved since [m], if everything within `reach` at the present poses is among the candidates.
+    /// How far the two have moved since, if everything within `reach` [m] at the present poses is among the candidates.
     #[inline]
-    pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<f64> {
-        let way = self.since.way(pair, reach)?;
-        pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach).then_some(way)
+    pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<Moved> {
+        let moved = self.since.moved(pair);
+        let listed = |p: &Placed<'_>| p.shape.slope.at_least(self.radius, moved.way) >= reach;
+        (moved.room(reach) >= 0.0 && pair.iter().all(listed)).then_some(moved)
+    }
+
+    /// The two where they were searched.
+    pub(crate) fn unmoved(&self) -> Moved {
+        self.since.unmoved()
     }
 }
 

@@ -166,21 +166,23 @@ pub(crate) fn sampled([a, b]: [&Geometry; 2]) -> bool {
 /// Samples of both bodies that meet the other, among the remembered candidates if they still serve.
 /// From `apart` [m] on the two neither meet nor have places that last.
 fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &mut Scratch) {
-    let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|way| (near, way));
-    let (near, way) = known.near.take().and_then(covered).unwrap_or_else(|| {
-        (Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)), 0.0)
+    let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|moved| (near, moved));
+    let (near, moved) = known.near.take().and_then(covered).unwrap_or_else(|| {
+        let near = Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds);
+        let moved = near.unmoved();
+        (Arc::new(near), moved)
     });
     // What is as far apart as this need not be looked at.
-    known.room = near.room(&meeting.end, apart);
+    known.room = near.room(&meeting.end, &moved, apart);
     if known.room <= 0.0 {
         let mut nearest = f64::INFINITY;
         for owner in owners(&meeting.now) {
-            let side = (&near.sides[owner], way);
+            let side = (&near.sides[owner], moved.way);
             nearest = nearest.min(samples_of(meeting, owner, side, &mut scratch.slopes, &mut scratch.found));
         }
         // Looking told how far they are, more sharply than the search did.
         known.room = if scratch.found.is_empty() {
-            near.room_from(nearest, &meeting.end, apart)
+            near.room_from(nearest, &meeting.end, &moved, apart)
         } else {
             f64::NEG_INFINITY
         };
@@ -431,16 +433,15 @@ mod tests {
             let meet = |now| Meeting { now, end: now, margin: reach, way: 0.0, pace: 0.0, fresh: true };
             let mut known = Known::default();
             sampled_both(&meet(at(then)), reach, &mut known, &mut scratch);
-            let Some(near) = known.near.clone().filter(|n| n.cover(&at(now), reach).is_some()) else {
-                continue;
-            };
+            let near = known.near.clone().expect("they were searched");
+            let Some(moved) = near.cover(&at(now), reach) else { continue };
             scratch.found.clear();
             sampled_both(&meet(at(now)), reach, &mut known, &mut scratch);
-            if near.room(&at(now), reach) > 0.0 || !scratch.found.is_empty() {
+            if near.room(&at(now), &moved, reach) > 0.0 || !scratch.found.is_empty() {
                 continue;
             }
             looked += 1;
-            sharper += u32::from(known.room > near.room(&at(now), reach) + 2e-3);
+            sharper += u32::from(known.room > near.room(&at(now), &moved, reach) + 2e-3);
             let mut nearest = f64::INFINITY;
             for pose in [now, now.inverse()] {
                 for e in &ring.samples.edges {

@@ -147,6 +147,9 @@ impl Row {
         let missing = -self.relative(a, b).dot(n);
         let (k, jn) = (self.kn.dot(n), self.j.dot(n));
         let change = n * ((jn + missing / k).max(0.0) - jn);
+        if change == Vec3::ZERO {
+            return 0.0;
+        }
         self.j += change;
         a.push(self.ra, change);
         b.push(self.rb, -change);

@@ -89,6 +89,8 @@ pub(crate) struct Meeting<'a> {
     pub(crate) end: [Placed<'a>; 2],
     /// Distance within which they count as meeting at the end [m].
     pub(crate) margin: f64,
+    /// Distance from which on places do not count that are not kept [m]; at most the margin.
+    pub(crate) sought: f64,
     /// Distance they may approach each other until then [m].
     pub(crate) way: f64,
     /// How far they move past each other in a part of a step, at most [m]: places of slow pairs last.
@@ -127,8 +129,9 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
             return lasting.touches(meeting);
         }
         if slow {
-            let still = Meeting { end: meeting.now, margin: margin + extra, ..*meeting };
-            sampled_both(&still, margin + extra, known, scratch);
+            let (end, margin) = (meeting.now, margin + extra);
+            let still = Meeting { end, margin, sought: margin, ..*meeting };
+            sampled_both(&still, margin, known, scratch);
             if scratch.found.is_empty() {
                 known.lasting = None;
                 return Vec::new();
@@ -178,14 +181,11 @@ fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &
         let mut nearest = f64::INFINITY;
         for owner in owners(&meeting.now) {
             let side = (&near.sides[owner], moved.way);
-            nearest = nearest.min(samples_of(meeting, owner, side, &mut scratch.slopes, &mut scratch.found));
+            let least = samples_of(meeting, owner, side, (nearest, apart), scratch);
+            nearest = nearest.min(least);
         }
         // Looking told how far they are, more sharply than the search did.
-        known.room = if scratch.found.is_empty() {
-            near.room_from(nearest, &meeting.end, &moved, apart)
-        } else {
-            f64::NEG_INFINITY
-        };
+        known.room = near.room_from(nearest, &meeting.end, &moved, apart);
     }
     known.near = Some(near);
 }
@@ -245,15 +245,16 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
     (d, (x - p).try_normalize().unwrap_or(normal))
 }
 
-/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one. If
-/// none are found so far, tells a distance [m] that no candidate is within.
+/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one. Tells
+/// a distance [m] that none of them is within: at most `nearest`, and sharp only if that and they are beyond `apart`.
 fn samples_of(
     meeting: &Meeting<'_>,
     owner: usize,
     (side, way): (&Side, f64),
-    slopes: &mut Once<(Vec3, f64, Vec3)>,
-    found: &mut Vec<Touch>,
+    (mut nearest, apart): (f64, f64),
+    scratch: &mut Scratch,
 ) -> f64 {
+    let Scratch { slopes, found, .. } = scratch;
     let other = 1 - owner;
     let Some(field) = &meeting.now[other].shape.field else { return f64::INFINITY };
     if side.is_empty() {
@@ -286,27 +287,29 @@ fn samples_of(
             (x, phi, slope)
         })
     };
-    // What was too far to come within the margin meanwhile need not be looked up.
-    let slope = meeting.now[other].shape.slope;
-    let close = |c: &&Candidate| slope.at_least(c.1.into(), way) <= meeting.margin;
+    // What was too far to come close enough meanwhile need not be looked up.
+    let (slope, sought) = (meeting.now[other].shape.slope, meeting.sought);
+    let close = |c: &&Candidate| slope.at_least(c.1.into(), way) <= sought;
     for (v, _) in side.vertices.iter().filter(close) {
         let phi = vertex(*v).1;
-        if phi <= meeting.margin {
+        nearest = nearest.min(phi);
+        if phi <= sought {
             send(samples.vertices[*v as usize], phi);
         }
     }
     for (e, _) in side.edges.iter().filter(close) {
         let edge = samples.edges[*e as usize];
-        if let Some((phi, part)) = deepest(field, edge.map(&mut vertex), meeting.margin) {
+        let ends = edge.map(&mut vertex);
+        nearest = nearest.min(ends[0].1).min(ends[1].1);
+        if let Some((phi, part)) = deepest(field, ends, sought) {
             let [p, q] = edge.map(|v| samples.vertices[v as usize]);
             send(p.lerp(q, part), phi);
         }
     }
-    if !found.is_empty() {
+    if !found.is_empty() || nearest <= apart {
         return f64::NEG_INFINITY;
     }
     // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
-    let mut nearest = f64::INFINITY;
     for (v, bound) in &side.vertices {
         if slope.at_least(f64::from(*bound), way) < nearest {
             nearest = nearest.min(vertex(*v).1);
@@ -418,6 +421,31 @@ mod tests {
     use billow_num::Quat;
     use billow_num::rng::Stream;
 
+    /// Of what is found within the margin all that is sought is told, and nothing else.
+    #[test]
+    fn what_is_farther_than_sought_is_left_out() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (margin, sought, mut scratch) = (4e-3, 1.5e-3, Scratch::default());
+        let (mut all, mut told) = (0, 0);
+        for i in 0..600 {
+            let mut draw = Stream::new(18, 3).at(i);
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let pose = Pose { position: draw.unit_vector() * draw.range(0.3, 0.7), rotation };
+            let now = [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
+            let mut look = |sought: f64| {
+                let pace = f64::INFINITY;
+                let meeting = Meeting { now, end: now, margin, sought, way: 0.0, pace, fresh: true };
+                touches(&meeting, &mut Known::default(), &mut scratch);
+                scratch.found.clone()
+            };
+            let (within, few) = (look(margin), look(sought));
+            assert!(few.iter().all(|t| t.end <= sought && within.contains(t)), "{i}");
+            all += within.iter().filter(|t| t.end <= sought).count();
+            told += few.len();
+        }
+        assert!(told == all && told > 1000, "{told} of {all}");
+    }
+
     /// Rings that were looked at and do not meet: none is nearer than told, wherever the candidates were searched for.
     #[test]
     fn the_room_told_by_looking_is_there_and_sharper_than_by_searching() {
@@ -430,7 +458,7 @@ mod tests {
             let shift = draw.unit_vector() * draw.range(0.0, 0.01);
             let now = Pose { position: then.position + shift, ..then };
             let at = |pose| [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
-            let meet = |now| Meeting { now, end: now, margin: reach, way: 0.0, pace: 0.0, fresh: true };
+            let meet = |now| Meeting { now, end: now, margin: reach, sought: reach, way: 0.0, pace: 0.0, fresh: true };
             let mut known = Known::default();
             sampled_both(&meet(at(then)), reach, &mut known, &mut scratch);
             let near = known.near.clone().expect("they were searched");

@@ -7,7 +7,7 @@
 use crate::Config;
 use crate::collide::collide;
 use crate::contact::{Contact, Motion};
-use crate::detect::{BODIES, Found, Search};
+use crate::detect::{BODIES, Found, LATE, Look, Search};
 use crate::graph::{Levels, levels};
 use crate::motion;
 use crate::sleep;
@@ -408,7 +408,9 @@ fn missing_contacts(
     search.predict(motions, predicted);
     search.pairs(predicted, live, (broad, pairs));
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
+    memory.look = Look::Late;
     let found = search.contacts(motions, predicted, &pairs, memory);
+    memory.look = Look::Ahead;
     trial.clone_from(motions);
     let known = |f: &Found| {
         let size = search.model.geometry(f.contact.a as usize).depth;
@@ -422,7 +424,7 @@ fn missing_contacts(
     let reached = |f: &&Found| {
         let c = &f.contact;
         let end = c.gap(&predicted[c.a as usize], &predicted[c.b as usize]);
-        end < -0.25 * search.margin(c.a, c.b)
+        end < -LATE * search.margin(c.a, c.b)
     };
     found.iter().filter(reached).filter(|f| !known(f)).map(|f| f.contact).collect()
 }

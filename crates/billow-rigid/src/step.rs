@@ -3,7 +3,7 @@
 use crate::broad::Broad;
 use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
-use crate::detect::{Found, Memory, Search};
+use crate::detect::{Found, Look, Memory, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::halt::Halt;
@@ -158,8 +158,9 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         return 0;
     }
     let mut held = 0;
-    let mut pairs = std::mem::take(&mut work.pairs);
-    work.memory.fresh = true;
+    let all = std::mem::take(&mut work.pairs);
+    let mut pairs = all.clone();
+    work.memory.look = Look::After;
     for _ in 0..CLEARINGS {
         let search = Search { model, state, config, dt };
         work.predicted.clear();
@@ -173,10 +174,12 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         work.halt.note(model, state);
         push::push_apart(model, state, &contacts, (&work.levels, &order), &work.live, config.push_sweeps);
         held += work.halt.hold((model, config), &work.live, &mut work.broad, state);
-        // Only what was pushed is looked at again.
+        // Only what was pushed is looked at again, with everything around it.
         let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
-        pairs.retain(|p| p.iter().any(moved));
+        pairs.clear();
+        pairs.extend(all.iter().filter(|p| p.iter().any(moved)));
     }
+    work.pairs = all;
     held
 }
 
@@ -216,5 +219,31 @@ fn finite(model: &Model, state: &State) -> Result<(), StepError> {
     match state.bodies.iter().position(|b| !good(b)) {
         None => Ok(()),
         Some(i) => Err(StepError::NotFinite { stage: "contact", body: model.bodies[i].name.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::stack;
+    use billow_num::Vec3;
+
+    #[test]
+    fn what_is_pushed_into_a_neighbour_pushes_that_into_the_next() {
+        let (model, config) = (stack(3).unwrap(), Config::default());
+        let (mut state, mut work) = (model.start(), Workspace::default());
+        let n = model.len() as u32;
+        // All boxes are as deep in the ground as the lowest: only that one overlaps anything.
+        let sunk = 0.03;
+        state.bodies[1..].iter_mut().for_each(|b| b.pose.position -= Vec3::Z * sunk);
+        work.live = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
+        motion::velocities(&model, &state, &work.live, 0.01, &mut work.motions);
+        work.pairs = (1..n).map(|i| [i - 1, i]).collect();
+        work.levels = Levels { of: (0..n).collect(), supported: vec![true; model.len()], count: n };
+        clear_up(&model, &mut state, &mut work, &config, 0.01);
+        let top = |i: usize| state.bodies[i].pose.position.z + if i == 0 { 1.0 } else { 0.5 };
+        let deepest = (1..model.len()).map(|i| top(i - 1) + 0.5 - state.bodies[i].pose.position.z);
+        let (deepest, allowed) = (deepest.fold(0.0, f64::max), lasting::allowed([model.geometry(1); 2]));
+        assert!(deepest < 2.0 * allowed && allowed < 0.1 * sunk, "{deepest} m deep, {allowed} m allowed");
     }
 }

@@ -10,7 +10,7 @@ use crate::halt::Halt;
 use crate::model::Model;
 use crate::solve::Row;
 use crate::state::{Carried, State};
-use crate::{document, lasting, motion, persistent, push, sleep};
+use crate::{document, lasting, motion, near, persistent, push, sleep};
 use billow_num::stages::Stages;
 use billow_num::{Pose, par};
 
@@ -161,7 +161,7 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
     let all = std::mem::take(&mut work.pairs);
     let mut pairs = all.clone();
     work.memory.look = Look::After;
-    for _ in 0..CLEARINGS {
+    for time in 1..=CLEARINGS {
         let search = Search { model, state, config, dt };
         work.predicted.clear();
         work.predicted.extend(state.bodies.iter().map(|b| b.pose));
@@ -176,8 +176,9 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         held += work.halt.hold((model, config), &work.live, &mut work.broad, state);
         // Only what was pushed is looked at again, with everything around it.
         let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
+        let again = |p: &[u32; 2]| time < EXACT || near::sampled(p.map(|i| model.geometry(i as usize)));
         pairs.clear();
-        pairs.extend(all.iter().filter(|p| p.iter().any(moved)));
+        pairs.extend(all.iter().filter(|p| p.iter().any(moved) && again(p)));
     }
     work.pairs = all;
     held
@@ -195,6 +196,9 @@ fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
 
 /// Times that bodies are pushed apart after a step.
 const CLEARINGS: u32 = 6;
+/// The same where contacts are exact. Pushing a heap over and over shakes it: the floor of the tallest silo in the gallery bore
+/// 5.5 kN instead of 3.5 when balls were pushed six times.
+const EXACT: u32 = 3;
 
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
@@ -225,25 +229,35 @@ fn finite(model: &Model, state: &State) -> Result<(), StepError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::stack;
+    use crate::experiments::Builder;
+    use crate::{Surface, meter::Meter};
+    use billow_geom::shapes::torus;
     use billow_num::Vec3;
 
     #[test]
     fn what_is_pushed_into_a_neighbour_pushes_that_into_the_next() {
-        let (model, config) = (stack(3).unwrap(), Config::default());
+        let mut b = Builder::default();
+        b.ground(Surface::default()).unwrap();
+        let ring = b.mesh(&torus(0.3, 0.1, 16, 10).unwrap()).unwrap();
+        // Rings that lie on each other, all of them too low: only the lowest overlaps anything.
+        let (sunk, height) = (0.01, 0.2 * (0.4 * std::f64::consts::PI).sin());
+        for k in 0..3 {
+            b.body("ring", ring, Vec3::Z * (0.5 * height - sunk + (height + 2e-3) * f64::from(k)));
+        }
+        let model = b.model().unwrap();
         let (mut state, mut work) = (model.start(), Workspace::default());
         let n = model.len() as u32;
-        // All boxes are as deep in the ground as the lowest: only that one overlaps anything.
-        let sunk = 0.03;
-        state.bodies[1..].iter_mut().for_each(|b| b.pose.position -= Vec3::Z * sunk);
         work.live = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
         motion::velocities(&model, &state, &work.live, 0.01, &mut work.motions);
         work.pairs = (1..n).map(|i| [i - 1, i]).collect();
         work.levels = Levels { of: (0..n).collect(), supported: vec![true; model.len()], count: n };
-        clear_up(&model, &mut state, &mut work, &config, 0.01);
-        let top = |i: usize| state.bodies[i].pose.position.z + if i == 0 { 1.0 } else { 0.5 };
-        let deepest = (1..model.len()).map(|i| top(i - 1) + 0.5 - state.bodies[i].pose.position.z);
-        let (deepest, allowed) = (deepest.fold(0.0, f64::max), lasting::allowed([model.geometry(1); 2]));
-        assert!(deepest < 2.0 * allowed && allowed < 0.1 * sunk, "{deepest} m deep, {allowed} m allowed");
+        let deepest = |state: &State| {
+            let pairs = Meter::new(&model).measure(&model, state).pairs;
+            pairs.iter().map(|p| p.1).fold(0.0, f64::max)
+        };
+        let before = deepest(&state);
+        clear_up(&model, &mut state, &mut work, &Config::default(), 0.01);
+        let after = deepest(&state);
+        assert!(before > 0.9 * sunk && after < 0.3 * sunk, "{before} m deep, then {after} m");
     }
 }

@@ -98,13 +98,7 @@ impl Candidates {
     }
 
     /// The same if no candidate is within `nearest` [m] now.
-    pub(crate) fn room_from(
-        &self,
-        nearest: f64,
-        pair: &[Placed<'_>; 2],
-        moved: &Moved,
-        reach: f64,
-    ) -> f64 {
+    pub(crate) fn room_from(&self, nearest: f64, pair: &[Placed<'_>; 2], moved: &Moved, reach: f64) -> f64 {
         let room = |p: &Placed<'_>| {
             let slope = &p.shape.slope;
             slope.room(nearest.min(slope.at_least(self.radius, moved.way)), reach)

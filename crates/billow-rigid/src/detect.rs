@@ -389,5 +389,13 @@ pub(crate) fn meeting<'a>(
     (margin, way): (f64, f64),
 ) -> Meeting<'a> {
     let place = |poses: [Pose; 2]| [0, 1].map(|k| Placed { shape: shapes[k], pose: poses[k] });
-    Meeting { now: place(now), end: place(end), margin, sought: margin, way, pace: f64::INFINITY, fresh: true }
+    Meeting {
+        now: place(now),
+        end: place(end),
+        margin,
+        sought: margin,
+        way,
+        pace: f64::INFINITY,
+        fresh: true,
+    }
 }

@@ -183,7 +183,8 @@ mod tests {
             let pose = Pose { position: Vec3::new(0.55 + x, 0.1, 0.2 + z), rotation: tilt };
             [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose })
         };
-        let meet = |now, fresh| Meeting { now, end: now, margin: 0.004, sought: 0.004, way: 0.0, pace: 0.0, fresh };
+        let meet =
+            |now, fresh| Meeting { now, end: now, margin: 0.004, sought: 0.004, way: 0.0, pace: 0.0, fresh };
         let deepest = |found: &[Touch]| found.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
         let mut scratch = Scratch::default();
         // Lowered until it touches.
@@ -214,7 +215,8 @@ mod tests {
             let pose = Pose { position: Vec3::new(x, 0.0, z), rotation: Quat::from_rotation_x(0.4) };
             [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose })
         };
-        let meet = |now| Meeting { now, end: now, margin: 0.004, sought: 0.004, way: 0.0, pace: 0.0, fresh: true };
+        let meet =
+            |now| Meeting { now, end: now, margin: 0.004, sought: 0.004, way: 0.0, pace: 0.0, fresh: true };
         let deepest = |found: &[Touch]| found.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
         let mut scratch = Scratch::default();
         let look = |z: &f64| deepest(&touches(&meet(at(0.0, *z)), &mut Known::default(), &mut scratch));

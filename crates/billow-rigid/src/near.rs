@@ -458,7 +458,15 @@ mod tests {
             let shift = draw.unit_vector() * draw.range(0.0, 0.01);
             let now = Pose { position: then.position + shift, ..then };
             let at = |pose| [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
-            let meet = |now| Meeting { now, end: now, margin: reach, sought: reach, way: 0.0, pace: 0.0, fresh: true };
+            let meet = |now| Meeting {
+                now,
+                end: now,
+                margin: reach,
+                sought: reach,
+                way: 0.0,
+                pace: 0.0,
+                fresh: true,
+            };
             let mut known = Known::default();
             sampled_both(&meet(at(then)), reach, &mut known, &mut scratch);
             let near = known.near.clone().expect("they were searched");

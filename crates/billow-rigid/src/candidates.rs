@@ -8,7 +8,7 @@
 use crate::field::Field;
 use crate::floors::{Placement, Point, ROUNDING};
 use crate::near::{Placed, owners};
-use crate::since::Since;
+use crate::since::{Moved, Since};
 use crate::slope::Slope;
 use billow_num::Vec3;
 use std::array::from_fn;
@@ -21,14 +21,16 @@ const ROOM: f64 = 0.5;
 /// Way of a step from which extra radius does not pay, as a part of it.
 const WORTH: f64 = 2.0;
 /// Times an edge is halved to find whether a part of it is close.
-const HALVINGS: u32 = 2;
+pub(crate) const HALVINGS: u32 = 2;
 
-/// What of one body is close to the other: vertices and edges, each with a distance [m] that it was not within when
-/// searched.
+/// A vertex or an edge, and a distance [m] that it was not within when searched.
+pub(crate) type Candidate = (u32, f32);
+
+/// What of one body is close to the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Side {
-    pub(crate) vertices: Vec<(u32, f64)>,
-    pub(crate) edges: Vec<(u32, f64)>,
+    pub(crate) vertices: Vec<Candidate>,
+    pub(crate) edges: Vec<Candidate>,
 }
 
 impl Side {
@@ -39,7 +41,7 @@ impl Side {
 
     /// The least distance of all [m].
     fn nearest(&self) -> f64 {
-        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f64::INFINITY, f64::min)
+        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f32::INFINITY, f32::min).into()
     }
 }
 
@@ -88,17 +90,33 @@ impl Candidates {
         Self { since: Since::new(&pair, radius + room), radius, nearest, sides: [a.0, b.0] }
     }
 
-    /// How much farther the two may move past each other before anything may be within `reach` [m].
-    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], reach: f64) -> f64 {
-        let (others, way) = self.since.room(pair, reach);
-        pair.iter().map(|p| p.shape.slope.room(self.nearest, reach) - way).fold(others, f64::min)
+    /// How much farther the two, which have `moved` since, may move past each other before anything may be within
+    /// `reach` [m].
+    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], moved: &Moved, reach: f64) -> f64 {
+        let room = |p: &Placed<'_>| p.shape.slope.room(self.nearest, reach) - moved.way;
+        pair.iter().map(room).fold(moved.room(reach), f64::min)
     }
 
-    /// How far the two have moved since [m], if everything within `reach` at the present poses is among the candidates.
+    /// The same if no candidate is within `nearest` [m] now.
+    pub(crate) fn room_from(&self, nearest: f64, pair: &[Placed<'_>; 2], moved: &Moved, reach: f64) -> f64 {
+        let room = |p: &Placed<'_>| {
+            let slope = &p.shape.slope;
+            slope.room(nearest.min(slope.at_least(self.radius, moved.way)), reach)
+        };
+        pair.iter().map(room).fold(moved.room(reach), f64::min)
+    }
+
+    /// How far the two have moved since, if everything within `reach` [m] at the present poses is among the candidates.
     #[inline]
-    pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<f64> {
-        let way = self.since.way(pair, reach)?;
-        pair.iter().all(|p| p.shape.slope.at_least(self.radius, way) >= reach).then_some(way)
+    pub(crate) fn cover(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<Moved> {
+        let moved = self.since.moved(pair);
+        let listed = |p: &Placed<'_>| p.shape.slope.at_least(self.radius, moved.way) >= reach;
+        (moved.room(reach) >= 0.0 && pair.iter().all(listed)).then_some(moved)
+    }
+
+    /// The two where they were searched.
+    pub(crate) fn unmoved(&self) -> Moved {
+        self.since.unmoved()
     }
 }
 
@@ -181,7 +199,7 @@ fn side_in(
                 let d = f64::from(phi(&place.of(x)));
                 known[v as usize] = d;
                 if d <= radius {
-                    found.vertices.push((v, d - rounding));
+                    found.vertices.push((v, below(d - rounding)));
                 } else {
                     clear = clear.min(d);
                 }
@@ -202,12 +220,11 @@ fn side_in(
             continue;
         }
         let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
-        let half: Point = from_fn(|d| 0.5 * (q[d] - p[d]));
-        let middle: Point = from_fn(|d| p[d] + half[d]);
-        let part = Part { middle, half, length: 0.5 * length };
-        let least = least(&phi, part, (&slope, radius, clear), HALVINGS).max(rough);
+        let along = |t: f64| phi(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
+        let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
+        let least = least(&along, part, (&slope, clear), HALVINGS);
         if least <= radius {
-            found.edges.push((e, least - rounding));
+            found.edges.push((e, below(least - rounding)));
         } else {
             clear = clear.min(least);
         }
@@ -215,36 +232,38 @@ fn side_in(
     (found, clear - rounding)
 }
 
-/// A part of an edge: its middle, the way from there to an end, and the length of that way.
-#[derive(Clone, Copy)]
-struct Part {
-    middle: Point,
-    half: Point,
-    length: f64,
+/// A number in single precision that is not larger.
+fn below(x: f64) -> f32 {
+    (x as f32).next_down()
 }
 
-/// A lower bound of φ on a part of an edge: at least `enough`, or at most `radius`, or as sharp as a few halvings make
-/// it.
-fn least(
-    phi: &impl Fn(&Point) -> f32,
-    Part { middle, half, length }: Part,
-    (slope, radius, enough): (&Slope, f64, f64),
+/// A part of an edge: where along the edge its ends are, lower bounds of φ there, and its length.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) ends: [f64; 2],
+    pub(crate) phi: [f64; 2],
+    pub(crate) length: f64,
+}
+
+/// A lower bound of φ on a part of an edge, given a lower bound along it: at least `enough`, or as sharp as a few halvings
+/// make it.
+pub(crate) fn least(
+    along: &impl Fn(f64) -> f64,
+    part: Part,
+    (slope, enough): (&Slope, f64),
     halvings: u32,
 ) -> f64 {
-    let here = f64::from(phi(&middle));
-    let bound = slope.at_least(here, length);
-    if bound >= enough || here <= radius || halvings == 0 {
+    let Part { ends: [p, q], phi: [at_p, at_q], length } = part;
+    let bound = slope.between(part.phi, length);
+    if bound >= enough || halvings == 0 {
         return bound;
     }
-    let half = half.map(|h| 0.5 * h);
-    let part =
-        |sign: f32| Part { middle: from_fn(|d| middle[d] + sign * half[d]), half, length: 0.5 * length };
-    let first = least(phi, part(-1.0), (slope, radius, enough), halvings - 1);
-    if first <= radius {
-        // Nothing sharper is known of the other half.
-        return first.min(bound);
-    }
-    first.min(least(phi, part(1.0), (slope, radius, enough), halvings - 1))
+    let middle = 0.5 * (p + q);
+    let here = along(middle);
+    let half = |ends, phi| Part { ends, phi, length: 0.5 * length };
+    let first = least(along, half([p, middle], [at_p, here]), (slope, enough), halvings - 1);
+    let second = least(along, half([middle, q], [here, at_q]), (slope, enough), halvings - 1);
+    first.min(second).max(bound)
 }
 
 #[cfg(test)]
@@ -279,13 +298,13 @@ mod tests {
                     ring.phi(p.lerp(q, part))
                 };
                 for v in 0..samples.vertices.len() as u32 {
-                    let in_list = side.vertices.iter().any(|c| c.0 == v && phi(v) >= c.1);
+                    let in_list = side.vertices.iter().any(|c| c.0 == v && phi(v) >= c.1.into());
                     assert!(in_list || phi(v) >= radius, "vertex {v} of {i}: {}", phi(v));
                 }
                 for (e, ends) in samples.edges.iter().enumerate() {
                     let least =
                         (0..=32).map(|t| along(*ends, f64::from(t) / 32.0)).fold(f64::INFINITY, f64::min);
-                    let in_list = side.edges.iter().any(|c| c.0 == e as u32 && least >= c.1);
+                    let in_list = side.edges.iter().any(|c| c.0 == e as u32 && least >= c.1.into());
                     assert!(in_list || least >= radius, "edge {e} of {i}: {least}");
                     close += usize::from(least <= radius);
                     listed += usize::from(in_list);

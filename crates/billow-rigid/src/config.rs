@@ -65,7 +65,7 @@ impl Default for Config {
             visits: 10_000,
             shock_sweeps: 2,
             push_sweeps: 8,
-            rounds: 3,
+            rounds: 2,
             margin: 0.02,
             stride: 1.0,
             turn: 0.5,

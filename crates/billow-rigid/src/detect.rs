@@ -10,7 +10,7 @@ use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
-use crate::lasting::Lasting;
+use crate::lasting::{Lasting, allowed};
 use crate::model::Model;
 use crate::motion::advanced;
 use crate::near::{Known, Meeting, Placed, Scratch, touches};
@@ -32,8 +32,39 @@ pub(crate) const BODIES: usize = 128;
 pub(crate) struct Memory {
     pairs: Vec<([u32; 2], Known)>,
     odometer: Odometer,
-    /// Whether bodies are looked at where they are, with places that must be fresh.
-    pub(crate) fresh: bool,
+    /// What is looked for.
+    pub(crate) look: Look,
+}
+
+/// What places are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Where bodies may meet within the step.
+    #[default]
+    Ahead,
+    /// Where bodies meet at the end of the step, however fast they came there ([Gue06] 2.6).
+    There,
+    /// Where the solved velocities lead bodies into each other.
+    Late,
+    /// Where bodies overlap too much when they have moved; places must be fresh.
+    After,
+}
+
+/// Overlap of the distances kept that solved velocities may lead to, as a part of the margin [-].
+pub(crate) const LATE: f64 = 0.25;
+
+impl Look {
+    /// Distance [m] from which places of two shapes that meet within `margin` do not count.
+    fn sought(self, shapes: [&Geometry; 2], margin: f64) -> f64 {
+        let skin = shapes[0].skin + shapes[1].skin;
+        let deep = match self {
+            Self::Ahead | Self::There => margin,
+            Self::Late => skin,
+            Self::After => skin - allowed(shapes),
+        };
+        // Bounds of distances hold outside.
+        deep.max(0.0)
+    }
 }
 
 impl Memory {
@@ -74,7 +105,7 @@ impl Memory {
 
     /// Begins a step: forgets all pairs but those in `pairs`, which ascend, and takes the places from the state.
     pub(crate) fn begin(&mut self, model: &Model, state: &State, pairs: &[[u32; 2]]) {
-        self.fresh = false;
+        self.look = Look::Ahead;
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
         let (mut met, mut left) = (state.met.iter().peekable(), state.places.as_slice());
         let mut next = |wanted: [u32; 2]| loop {
@@ -195,7 +226,7 @@ impl Search<'_> {
         pairs: &[[u32; 2]],
         memory: &mut Memory,
     ) -> Vec<Found> {
-        let fresh = memory.fresh;
+        let look = memory.look;
         memory.admit(pairs);
         if !memory.odometer.runs(predicted.len()) {
             memory.pairs.iter_mut().for_each(|m| m.1.free = 0.0);
@@ -213,7 +244,7 @@ impl Search<'_> {
                         continue;
                     }
                     with_scratch(|scratch| {
-                        let at = (motions, predicted, fresh);
+                        let at = (motions, predicted, look);
                         self.contacts_of(at, *pair, (known, scratch), &mut piece.found);
                     });
                     known.free = start + known.room;
@@ -228,7 +259,7 @@ impl Search<'_> {
 
     fn contacts_of(
         &self,
-        (motions, predicted, fresh): (&[Motion], &[Pose], bool),
+        (motions, predicted, look): (&[Motion], &[Pose], Look),
         pair: [u32; 2],
         (known, scratch): (&mut Known, &mut Scratch),
         out: &mut Vec<Found>,
@@ -236,6 +267,16 @@ impl Search<'_> {
         let [a, b] = pair.map(|i| i as usize);
         let shapes = [self.model.geometry(a), self.model.geometry(b)];
         let margin = self.margin(pair[0], pair[1]);
+        let fresh = matches!(look, Look::There | Look::After);
+        if fresh && known.lasting.is_some() {
+            // Of what rests nothing is too deep.
+            let here =
+                meeting(shapes, [predicted[a], predicted[b]], [predicted[a], predicted[b]], (margin, 0.0));
+            if known.lasting.as_ref().is_some_and(|l| l.shallow(&here)) {
+                known.room = f64::NEG_INFINITY;
+                return;
+            }
+        }
         let speed = self.speed(motions, pair);
         known.pace = speed * self.dt;
         let stride = self.stride(pair);
@@ -246,11 +287,17 @@ impl Search<'_> {
         if way <= stride || self.haste(motions, pair, (known.near.clone(), scratch)) <= 1.0 {
             // Slow: what meets at the end of the step, as it is now.
             let end = [predicted[a], predicted[b]];
-            let meeting = Meeting { fresh, pace: known.pace, ..meeting(shapes, now, end, (margin, way)) };
+            let meeting = Meeting {
+                fresh,
+                pace: known.pace,
+                sought: look.sought(shapes, margin),
+                ..meeting(shapes, now, end, (margin, way))
+            };
             found = touches(&meeting, known, scratch);
         } else {
             // Fast: advanced as far as the distance allows until they touch.
             known.lasting = None;
+            let stride = self.half_stride(pair);
             let (mut t, mut collide) = (0.0, false);
             let at = |t: f64| [self.pose_at(motions, a, t), self.pose_at(motions, b, t)];
             let nearest = loop {
@@ -320,7 +367,7 @@ impl Pairwise<'_> {
             self.predicted[i] = self.search.pose_at(&self.trial, i, self.search.dt);
         }
         let mut found = Vec::new();
-        let at = (self.trial.as_slice(), self.predicted.as_slice(), true);
+        let at = (self.trial.as_slice(), self.predicted.as_slice(), Look::There);
         self.search.contacts_of(at, pair, (&mut Known::default(), &mut self.scratch), &mut found);
         // Sweeps that forget work the deepest first.
         found.sort_by(|f, g| f.gap.total_cmp(&g.gap));
@@ -342,5 +389,13 @@ pub(crate) fn meeting<'a>(
     (margin, way): (f64, f64),
 ) -> Meeting<'a> {
     let place = |poses: [Pose; 2]| [0, 1].map(|k| Placed { shape: shapes[k], pose: poses[k] });
-    Meeting { now: place(now), end: place(end), margin, way, pace: f64::INFINITY, fresh: true }
+    Meeting {
+        now: place(now),
+        end: place(end),
+        margin,
+        sought: margin,
+        way,
+        pace: f64::INFINITY,
+        fresh: true,
+    }
 }

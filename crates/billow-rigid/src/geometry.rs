@@ -278,8 +278,9 @@ impl Geometry {
 const FLAT: f64 = 0.1;
 /// Height above their chord of edges that are left out, in half thicknesses.
 const FINE: f64 = 1e-2;
-/// Part of a sample of φ by which bodies are kept apart: trilinear samples cut sharp edges by at most about this.
-const SKIN: f64 = 0.1;
+/// Part of a sample of φ by which bodies are kept apart: trilinear samples cut sharp edges by at most about a tenth, and a
+/// tenth of the distance kept is not pushed apart while bodies move.
+const SKIN: f64 = 0.11;
 
 /// The principal frame, with the axes left alone if they are principal already.
 fn body_frame(properties: &MassProperties) -> (Pose, Vec3) {

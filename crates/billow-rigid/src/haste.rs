@@ -11,6 +11,10 @@ use crate::since::{by_size, region};
 use billow_num::{Vec3, par};
 use std::sync::Arc;
 
+/// How much farther sampled bodies may move past each other. A sample that was outside of the other body is still in it after
+/// moving by twice its half thickness, and is led back to the side on which it was; others may have left it again.
+const THROUGH: f64 = 2.0;
+
 /// Hasty pairs looked at together.
 const HASTY: usize = 64;
 
@@ -56,6 +60,12 @@ impl Search<'_> {
 
     /// Farthest that a pair may move past each other in a step that is not divided [m].
     pub(crate) fn stride(&self, pair: [u32; 2]) -> f64 {
+        let far = if self.sampled(pair) { THROUGH } else { 1.0 };
+        far * self.half_stride(pair)
+    }
+
+    /// Farthest that a pair is swept at a time, so that it is seen on the side from which it came [m].
+    pub(crate) fn half_stride(&self, pair: [u32; 2]) -> f64 {
         let [a, b] = pair.map(|i| self.model.geometry(i as usize).depth);
         self.config.stride * a.min(b)
     }

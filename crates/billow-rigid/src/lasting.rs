@@ -45,12 +45,20 @@ pub(crate) fn allowed([a, b]: [&Geometry; 2]) -> f64 {
     }
 }
 
+/// The same while bodies move, so that what rests is not pushed in every step [m].
+pub(crate) fn unmoved(shapes: [&Geometry; 2]) -> f64 {
+    let skin = shapes[0].skin + shapes[1].skin;
+    if sampled(shapes) { UNMOVED * skin } else { 0.0 }
+}
+
 /// Overlap that is left alone, as a part of the thinner body's half thickness.
 const DEEP: f64 = 5e-3;
 /// The same as a part of the distance kept.
 const SHALLOW: f64 = 0.05;
 /// The same where both bodies are sampled; the rest of the distance kept allows for what samples of φ do not tell.
 const COARSE: f64 = 0.4;
+/// The same while they move.
+const UNMOVED: f64 = 0.1;
 
 /// Places of a pair that serve for a while.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,15 +115,23 @@ impl Lasting {
     pub(crate) fn serves(&self, meeting: &Meeting<'_>) -> bool {
         let Some(way) = self.since.way(&meeting.end, meeting.margin) else { return false };
         let reach = Self::reach(&meeting.now);
-        let [a, b] = meeting.now.map(|p| p.shape);
-        if meeting.fresh && way > FRESH / REACH * reach {
-            let least = a.skin + b.skin - allowed([a, b]);
-            // Nothing can have come deeper than the first; the places tell more sharply.
-            if self.deepest - way < least && self.gap(&meeting.end) - BEND * way < least {
-                return false;
-            }
-        }
-        [a, b].iter().all(|s| s.slope.at_least(meeting.margin + reach, way) >= meeting.margin)
+        let stale = meeting.fresh && way > FRESH / REACH * reach;
+        !(stale && self.least(meeting, way, BEND * way) < left_alone(meeting)) && covers(meeting, reach, way)
+    }
+
+    /// Whether the places are fresh and none is so deep that it is pushed apart after a step.
+    pub(crate) fn shallow(&self, meeting: &Meeting<'_>) -> bool {
+        let Some(way) = self.since.way(&meeting.end, meeting.margin) else { return false };
+        let reach = Self::reach(&meeting.now);
+        let lost = if way > FRESH / REACH * reach { BEND * way } else { 0.0 };
+        self.least(meeting, way, lost) >= left_alone(meeting) && covers(meeting, reach, way)
+    }
+
+    /// A bound of the least gap [m] of a pair that moved by `way`, of which places may not tell `lost`: nothing can have come
+    /// deeper than the first by more than the way; places tell more sharply.
+    fn least(&self, meeting: &Meeting<'_>, way: f64, lost: f64) -> f64 {
+        let bound = self.deepest - way;
+        if bound >= left_alone(meeting) { bound } else { self.gap(&meeting.end) - lost }
     }
 
     /// Gap of the deepest place at two poses [m].
@@ -139,6 +155,18 @@ impl Lasting {
     }
 }
 
+/// Gap of the deepest place that is left alone after a step [m].
+fn left_alone(meeting: &Meeting<'_>) -> f64 {
+    let shapes = meeting.now.map(|p| p.shape);
+    shapes[0].skin + shapes[1].skin - allowed(shapes)
+}
+
+/// Whether nothing that was farther than the margin and `reach` can be within the margin after moving by `way` [m].
+fn covers(meeting: &Meeting<'_>, reach: f64, way: f64) -> bool {
+    let margin = meeting.margin;
+    meeting.now.iter().all(|p| p.shape.slope.at_least(margin + reach, way) >= margin)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +183,8 @@ mod tests {
             let pose = Pose { position: Vec3::new(0.55 + x, 0.1, 0.2 + z), rotation: tilt };
             [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose })
         };
-        let meet = |now, fresh| Meeting { now, end: now, margin: 0.004, way: 0.0, pace: 0.0, fresh };
+        let meet =
+            |now, fresh| Meeting { now, end: now, margin: 0.004, sought: 0.004, way: 0.0, pace: 0.0, fresh };
         let deepest = |found: &[Touch]| found.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
         let mut scratch = Scratch::default();
         // Lowered until it touches.
@@ -177,5 +206,34 @@ mod tests {
         let lasting = known.lasting.as_ref().expect("they lasted");
         assert!(!lasting.serves(&meet(at(3e-3, z), true)) && lasting.serves(&meet(at(4e-4, z), true)));
         assert!(!lasting.serves(&meet(at(0.02, z), false)));
+    }
+
+    #[test]
+    fn what_is_told_to_be_shallow_at_once_has_no_place_that_is_too_deep() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let at = |x: f64, z: f64| {
+            let pose = Pose { position: Vec3::new(x, 0.0, z), rotation: Quat::from_rotation_x(0.4) };
+            [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose })
+        };
+        let meet =
+            |now| Meeting { now, end: now, margin: 0.004, sought: 0.004, way: 0.0, pace: 0.0, fresh: true };
+        let deepest = |found: &[Touch]| found.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+        let mut scratch = Scratch::default();
+        let look = |z: &f64| deepest(&touches(&meet(at(0.0, *z)), &mut Known::default(), &mut scratch));
+        let heights: Vec<f64> = (0..1000).map(|k| 0.4 - 5e-4 * f64::from(k)).collect();
+        let depths: Vec<f64> = heights.iter().map(look).collect();
+        let z = heights[depths.iter().position(|d| *d < 2e-3).expect("it comes down on the other")];
+        let mut known = Known::default();
+        touches(&meet(at(0.0, z)), &mut known, &mut scratch);
+        let (mut shallow, mut deep) = (0, 0);
+        for k in 0..60 {
+            let here = meet(at(1e-4 * f64::from(k % 6), z + 5e-4 - 4e-5 * f64::from(k)));
+            let mut known = known.clone();
+            let told = known.lasting.as_ref().is_some_and(|l| l.shallow(&here));
+            let least = deepest(&touches(&here, &mut known, &mut scratch));
+            assert!(!told || least >= left_alone(&here), "{k}: {least}");
+            (shallow, deep) = (shallow + u32::from(told), deep + u32::from(least < left_alone(&here)));
+        }
+        assert!(shallow > 5 && deep > 5, "{shallow} {deep}");
     }
 }

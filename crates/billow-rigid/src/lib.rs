@@ -76,6 +76,7 @@ mod slope;
 mod solve;
 mod state;
 mod step;
+mod stirred;
 
 pub use config::{CollisionGeometry, Config, Method};
 pub use error::{RigidError, StepError};

@@ -4,7 +4,7 @@
 //! other. Balls and pairs of convex bodies are exact. Many places are thinned to a few that are deep and far
 //! apart: what an impulse at the others could do, those can.
 
-use crate::candidates::{Bounds, Candidates, Side};
+use crate::candidates::{Bounds, Candidate, Candidates, HALVINGS, Part, Side, least};
 use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
@@ -89,6 +89,8 @@ pub(crate) struct Meeting<'a> {
     pub(crate) end: [Placed<'a>; 2],
     /// Distance within which they count as meeting at the end [m].
     pub(crate) margin: f64,
+    /// Distance from which on places do not count that are not kept [m]; at most the margin.
+    pub(crate) sought: f64,
     /// Distance they may approach each other until then [m].
     pub(crate) way: f64,
     /// How far they move past each other in a part of a step, at most [m]: places of slow pairs last.
@@ -127,8 +129,9 @@ pub(crate) fn touches(meeting: &Meeting<'_>, known: &mut Known, scratch: &mut Sc
             return lasting.touches(meeting);
         }
         if slow {
-            let still = Meeting { end: meeting.now, margin: margin + extra, ..*meeting };
-            sampled_both(&still, margin + extra, known, scratch);
+            let (end, margin) = (meeting.now, margin + extra);
+            let still = Meeting { end, margin, sought: margin, ..*meeting };
+            sampled_both(&still, margin, known, scratch);
             if scratch.found.is_empty() {
                 known.lasting = None;
                 return Vec::new();
@@ -166,19 +169,23 @@ pub(crate) fn sampled([a, b]: [&Geometry; 2]) -> bool {
 /// Samples of both bodies that meet the other, among the remembered candidates if they still serve.
 /// From `apart` [m] on the two neither meet nor have places that last.
 fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &mut Scratch) {
-    let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|way| (near, way));
-    let (near, way) = known.near.take().and_then(covered).unwrap_or_else(|| {
-        (Arc::new(Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds)), 0.0)
+    let covered = |near: Arc<Candidates>| near.cover(&meeting.end, meeting.margin).map(|moved| (near, moved));
+    let (near, moved) = known.near.take().and_then(covered).unwrap_or_else(|| {
+        let near = Candidates::search(meeting.end, (meeting.margin, known.pace), &mut scratch.bounds);
+        let moved = near.unmoved();
+        (Arc::new(near), moved)
     });
     // What is as far apart as this need not be looked at.
-    known.room = near.room(&meeting.end, apart);
+    known.room = near.room(&meeting.end, &moved, apart);
     if known.room <= 0.0 {
+        let mut nearest = f64::INFINITY;
         for owner in owners(&meeting.now) {
-            samples_of(meeting, owner, (&near.sides[owner], way), &mut scratch.slopes, &mut scratch.found);
+            let side = (&near.sides[owner], moved.way);
+            let least = samples_of(meeting, owner, side, (nearest, apart), scratch);
+            nearest = nearest.min(least);
         }
-        if !scratch.found.is_empty() {
-            known.room = f64::NEG_INFINITY;
-        }
+        // Looking told how far they are, more sharply than the search did.
+        known.room = near.room_from(nearest, &meeting.end, &moved, apart);
     }
     known.near = Some(near);
 }
@@ -238,18 +245,20 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
     (d, (x - p).try_normalize().unwrap_or(normal))
 }
 
-/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one.
+/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one. Tells
+/// a distance [m] that none of them is within: at most `nearest`, and sharp only if that and they are beyond `apart`.
 fn samples_of(
     meeting: &Meeting<'_>,
     owner: usize,
     (side, way): (&Side, f64),
-    slopes: &mut Once<(Vec3, f64, Vec3)>,
-    found: &mut Vec<Touch>,
-) {
+    (mut nearest, apart): (f64, f64),
+    scratch: &mut Scratch,
+) -> f64 {
+    let Scratch { slopes, found, .. } = scratch;
     let other = 1 - owner;
-    let Some(field) = &meeting.now[other].shape.field else { return };
+    let Some(field) = &meeting.now[other].shape.field else { return f64::INFINITY };
     if side.is_empty() {
-        return;
+        return f64::INFINITY;
     }
     let [now, end] = [meeting.now, meeting.end].map(|at| {
         let between = at[owner].pose.then(&at[other].pose.inverse());
@@ -278,22 +287,43 @@ fn samples_of(
             (x, phi, slope)
         })
     };
-    // What was too far to come within the margin meanwhile need not be looked up.
-    let slope = meeting.now[other].shape.slope;
-    let close = |c: &&(u32, f64)| slope.at_least(c.1, way) <= meeting.margin;
+    // What was too far to come close enough meanwhile need not be looked up.
+    let (slope, sought) = (meeting.now[other].shape.slope, meeting.sought);
+    let close = |c: &&Candidate| slope.at_least(c.1.into(), way) <= sought;
     for (v, _) in side.vertices.iter().filter(close) {
         let phi = vertex(*v).1;
-        if phi <= meeting.margin {
+        nearest = nearest.min(phi);
+        if phi <= sought {
             send(samples.vertices[*v as usize], phi);
         }
     }
     for (e, _) in side.edges.iter().filter(close) {
         let edge = samples.edges[*e as usize];
-        if let Some((phi, part)) = deepest(field, edge.map(&mut vertex), meeting.margin) {
+        let ends = edge.map(&mut vertex);
+        nearest = nearest.min(ends[0].1).min(ends[1].1);
+        if let Some((phi, part)) = deepest(field, ends, sought) {
             let [p, q] = edge.map(|v| samples.vertices[v as usize]);
             send(p.lerp(q, part), phi);
         }
     }
+    if !found.is_empty() || nearest <= apart {
+        return f64::NEG_INFINITY;
+    }
+    // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
+    for (v, bound) in &side.vertices {
+        if slope.at_least(f64::from(*bound), way) < nearest {
+            nearest = nearest.min(vertex(*v).1);
+        }
+    }
+    for (e, bound) in &side.edges {
+        if slope.at_least(f64::from(*bound), way) < nearest {
+            let [(p, at_p, _), (q, at_q, _)] = samples.edges[*e as usize].map(&mut vertex);
+            let part = Part { ends: [0.0, 1.0], phi: [at_p, at_q], length: samples.lengths[*e as usize] };
+            let edge = least(&|t| field.phi(p.lerp(q, t)), part, (&slope, nearest), HALVINGS);
+            nearest = nearest.min(edge);
+        }
+    }
+    nearest
 }
 
 /// Depth of the deepest point inside an edge and where along it that is, if deeper than both ends and within `reach`.
@@ -390,6 +420,76 @@ mod tests {
     use billow_geom::shapes::{cylinder, torus};
     use billow_num::Quat;
     use billow_num::rng::Stream;
+
+    /// Of what is found within the margin all that is sought is told, and nothing else.
+    #[test]
+    fn what_is_farther_than_sought_is_left_out() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (margin, sought, mut scratch) = (4e-3, 1.5e-3, Scratch::default());
+        let (mut all, mut told) = (0, 0);
+        for i in 0..600 {
+            let mut draw = Stream::new(18, 3).at(i);
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let pose = Pose { position: draw.unit_vector() * draw.range(0.3, 0.7), rotation };
+            let now = [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
+            let mut look = |sought: f64| {
+                let pace = f64::INFINITY;
+                let meeting = Meeting { now, end: now, margin, sought, way: 0.0, pace, fresh: true };
+                touches(&meeting, &mut Known::default(), &mut scratch);
+                scratch.found.clone()
+            };
+            let (within, few) = (look(margin), look(sought));
+            assert!(few.iter().all(|t| t.end <= sought && within.contains(t)), "{i}");
+            all += within.iter().filter(|t| t.end <= sought).count();
+            told += few.len();
+        }
+        assert!(told == all && told > 1000, "{told} of {all}");
+    }
+
+    /// Rings that were looked at and do not meet: none is nearer than told, wherever the candidates were searched for.
+    #[test]
+    fn the_room_told_by_looking_is_there_and_sharper_than_by_searching() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (reach, mut scratch, mut looked, mut sharper) = (4e-3, Scratch::default(), 0, 0);
+        for i in 0..1500 {
+            let mut draw = Stream::new(17, 3).at(i);
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let then = Pose { position: draw.unit_vector() * draw.range(0.3, 0.7), rotation };
+            let shift = draw.unit_vector() * draw.range(0.0, 0.01);
+            let now = Pose { position: then.position + shift, ..then };
+            let at = |pose| [pose, Pose::IDENTITY].map(|pose| Placed { shape: &ring, pose });
+            let meet = |now| Meeting {
+                now,
+                end: now,
+                margin: reach,
+                sought: reach,
+                way: 0.0,
+                pace: 0.0,
+                fresh: true,
+            };
+            let mut known = Known::default();
+            sampled_both(&meet(at(then)), reach, &mut known, &mut scratch);
+            let near = known.near.clone().expect("they were searched");
+            let Some(moved) = near.cover(&at(now), reach) else { continue };
+            scratch.found.clear();
+            sampled_both(&meet(at(now)), reach, &mut known, &mut scratch);
+            if near.room(&at(now), &moved, reach) > 0.0 || !scratch.found.is_empty() {
+                continue;
+            }
+            looked += 1;
+            sharper += u32::from(known.room > near.room(&at(now), &moved, reach) + 2e-3);
+            let mut nearest = f64::INFINITY;
+            for pose in [now, now.inverse()] {
+                for e in &ring.samples.edges {
+                    let [p, q] = e.map(|v| pose.point(ring.samples.vertices[v as usize]));
+                    let along = (0..=16).map(|k| ring.phi(p.lerp(q, f64::from(k) / 16.0)));
+                    nearest = along.fold(nearest, f64::min);
+                }
+            }
+            assert!(nearest >= reach + known.room.max(0.0), "{i}: {nearest} m, {} m of room", known.room);
+        }
+        assert!(looked > 30 && 2 * sharper > looked, "{sharper} of {looked}");
+    }
 
     /// Edges of rings that lie across facets of a pole, all of which are nearly as deep, and the other way round.
     #[test]

@@ -7,13 +7,14 @@
 use crate::Config;
 use crate::collide::collide;
 use crate::contact::{Contact, Motion};
-use crate::detect::{BODIES, Found, Search};
+use crate::detect::{BODIES, Found, LATE, Look, Search};
 use crate::graph::{Levels, levels};
 use crate::motion;
 use crate::sleep;
 use crate::solve::{Row, both};
 use crate::state::{BodyState, Carried, State};
 use crate::step::{StepReport, Workspace};
+use crate::stirred::Stirred;
 use billow_num::{Vec3, par};
 
 /// One step of `dt` in which forces act on the velocities for `kick` seconds. Leaves the new velocities in the
@@ -34,7 +35,8 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
         if pass > 0 {
             found = interference(search, kick, work, report);
         }
-        let hits = collide(search, &found, &mut work.motions, kick, pass % 2 == 1);
+        let hits =
+            report.stages.time("collide", || collide(search, &found, &mut work.motions, kick, pass % 2 == 1));
         report.collisions += hits;
         if hits == 0 {
             break;
@@ -42,21 +44,25 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     }
 
     // Contact graph; then gravity.
-    let levels = contact_graph(search, &found, &work.motions, &fixed, kick);
+    let levels = report.stages.time("graph", || contact_graph(search, &found, &work.motions, &fixed, kick));
 
     // Forces and remembered impulses change the velocities; what rests keeps resting.
     let mut contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
-    let mut rows = Vec::new();
-    extend_rows(search, &contacts, &work.motions, &mut rows);
-    forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions);
+    let mut rows = std::mem::take(&mut work.rows);
+    rows.clear();
+    report.stages.time("rows", || extend_rows(search, &contacts, &work.motions, &mut rows));
+    report
+        .stages
+        .time("forecast", || forecast(search, (&contacts, &levels), kick, &mut rows, &mut work.motions));
 
     // Contacts, then shock propagation; again with contacts that turn out to be missing.
-    let still = STILL * model.gravity.length() * kick;
+    let fall = model.gravity.length() * kick;
+    let (mut still, mut stirred) = (STILL * fall, Stirred::all(&live));
     for round in 0..=search.config.rounds {
         let order = level_order(&levels, &contacts);
         report.stages.time("solve", || {
-            sweep(&mut rows, &mut work.motions, search.config, still);
-            shock((&levels, &order), (search.config, still), &mut rows, &mut work.motions);
+            sweep(&mut rows, &mut work.motions, (search.config, still), &mut stirred);
+            shock((&levels, &order), (search.config, still), &mut rows, (&mut work.motions, &mut stirred));
         });
         work.order = order;
         if round == search.config.rounds {
@@ -67,6 +73,10 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
             break;
         }
         report.late_contacts += missing.len() as u64;
+        // Only what feels them is solved again.
+        still = FELT * fall;
+        stirred.settle();
+        missing.iter().flat_map(|c| [c.a, c.b]).for_each(|i| stirred.note(i));
         contacts.extend(missing);
         let first = rows.len();
         extend_rows(search, &contacts, &work.motions, &mut rows);
@@ -77,8 +87,8 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     report.collisions += rows.iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
-    work.carried = remember(search, (&contacts, &rows), kick, &live);
-    (work.contacts, work.levels) = (contacts, levels);
+    work.carried = report.stages.time("remember", || remember(search, (&contacts, &rows), kick, &live));
+    (work.contacts, work.levels, work.rows) = (contacts, levels, rows);
 }
 
 /// Contacts at the places the velocities will lead to once forces have acted.
@@ -117,9 +127,15 @@ fn forecast(
         row.j != Vec3::ZERO || !row.impact && u <= fall && row.wanted >= -fall
     });
     par::for_each_mut(rows, |_, row| row.hold(levels, motions));
-    by_level((levels, &order), rows, (search.config, STILL * fall), |row, _| {
+    let still = STILL * fall;
+    let moves: Vec<bool> = change.iter().map(|m| m.inverse_mass > 0.0).collect();
+    by_level((levels, &order), rows, (search.config, still), &mut Stirred::all(&moves), |row, _, stirred| {
         let [a, b] = both(&mut change, row.a, row.b);
-        row.bear(a, b)
+        let changed = row.bear(a, b);
+        if changed > still {
+            [row.a, row.b].iter().for_each(|i| stirred.note(*i));
+        }
+        changed
     });
     for (m, c) in motions.iter_mut().zip(&change) {
         m.v += c.v;
@@ -131,6 +147,8 @@ fn forecast(
 const STEEP: f64 = 0.01;
 /// Change of velocity that counts as none, as a part of what gravity adds.
 const STILL: f64 = 1e-14;
+/// The same where a few contacts were added to others that are solved: what is left is solved in the next step.
+const FELT: f64 = 1e-3;
 
 /// Velocities after gravity acted for `kick`.
 pub(crate) fn kicked(search: &Search<'_>, kick: f64, from: &[Motion], to: &mut Vec<Motion>) {
@@ -206,10 +224,14 @@ fn level_of(levels: &Levels, c: &Contact) -> u32 {
 /// Rows for the contacts that have none yet.
 fn extend_rows(search: &Search<'_>, contacts: &[Contact], motions: &[Motion], rows: &mut Vec<Row>) {
     let poses = |c: &Contact| [c.a, c.b].map(|i| &search.state.bodies[i as usize].pose);
-    let fresh = &contacts[rows.len()..];
-    rows.extend(par::map(fresh.len(), |k| {
-        Row::new(search.model, &fresh[k], poses(&fresh[k]), motions, search.dt)
-    }));
+    let known = rows.len();
+    let row = |c: &Contact| Row::new(search.model, c, poses(c), motions, search.dt);
+    if let Some(first) = contacts.get(known) {
+        rows.resize(contacts.len(), row(first));
+        par::chunks_mut(&mut rows[known..], CONTACTS, |start, some| {
+            some.iter_mut().zip(&contacts[known + start..]).for_each(|(r, c)| *r = row(c));
+        });
+    }
 }
 
 /// Applies remembered impulses to the contacts nearest to where they acted.
@@ -272,13 +294,21 @@ fn remember(
     carried
 }
 
-/// Sweeps over all contacts: as many as asked for, and on while a small system still changes.
-fn sweep(rows: &mut [Row], motions: &mut [Motion], config: &Config, still: f64) {
-    for _ in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
+/// Sweeps over all contacts of bodies that are stirred: as many as asked for, and on while a small system still changes.
+fn sweep(rows: &mut [Row], motions: &mut [Motion], (config, still): (&Config, f64), stirred: &mut Stirred) {
+    for count in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
+        let since = stirred.sweep(count == 0);
         let mut change: f64 = 0.0;
         for row in rows.iter_mut() {
+            if !stirred.since(since, row.a, row.b) {
+                continue;
+            }
             let [a, b] = both(motions, row.a, row.b);
-            change = change.max(row.relax(a, b));
+            let changed = row.relax(a, b);
+            if changed > still {
+                [row.a, row.b].iter().for_each(|i| stirred.note(*i));
+            }
+            change = change.max(changed);
         }
         if change <= still {
             break;
@@ -292,20 +322,31 @@ fn most_sweeps(config: &Config, asked: u32, count: usize) -> usize {
 }
 
 /// The last sweep, level by level, with supported bodies of finished levels held.
-fn shock(graph: (&Levels, &[u32]), effort: (&Config, f64), rows: &mut [Row], motions: &mut [Motion]) {
-    by_level(graph, rows, effort, |row, held| {
+fn shock(
+    graph: (&Levels, &[u32]),
+    effort: (&Config, f64),
+    rows: &mut [Row],
+    (motions, stirred): (&mut [Motion], &mut Stirred),
+) {
+    by_level(graph, rows, effort, stirred, |row, held, stirred| {
         let [a, b] = both(motions, row.a, row.b);
-        row.shock(a, b, held)
+        let changed = row.shock(a, b, held);
+        if changed > effort.1 {
+            let moved = [row.a, row.b].into_iter().zip(held).filter(|(_, held)| !held);
+            moved.for_each(|(i, _)| stirred.note(i));
+        }
+        changed
     });
 }
 
-/// Visits rows level by level, several times each, and tells which bodies are held. `visit` returns how much it
-/// changed.
+/// Visits rows of bodies that are stirred level by level, several times each, and tells which bodies are held. `visit`
+/// returns how much it changed.
 fn by_level(
     (levels, order): (&Levels, &[u32]),
     rows: &mut [Row],
     (config, still): (&Config, f64),
-    mut visit: impl FnMut(&mut Row, [bool; 2]) -> f64,
+    stirred: &mut Stirred,
+    mut visit: impl FnMut(&mut Row, [bool; 2], &mut Stirred) -> f64,
 ) {
     let most = most_sweeps(config, config.shock_sweeps, order.len());
     let of = |row: &Row| levels.of[row.a as usize].max(levels.of[row.b as usize]);
@@ -314,12 +355,15 @@ fn by_level(
         let now = of(&rows[order[start] as usize]);
         let end = start + order[start..].iter().take_while(|c| of(&rows[**c as usize]) == now).count();
         let held = |i: u32| levels.supported[i as usize] && levels.of[i as usize] < now;
-        for _ in 0..most {
+        for count in 0..most {
+            let since = stirred.sweep(count == 0);
             let mut change: f64 = 0.0;
             for c in &order[start..end] {
                 let row = &mut rows[*c as usize];
-                let held = [held(row.a), held(row.b)];
-                change = change.max(visit(row, held));
+                if stirred.since(since, row.a, row.b) {
+                    let held = [held(row.a), held(row.b)];
+                    change = change.max(visit(row, held, stirred));
+                }
             }
             if change <= still {
                 break;
@@ -364,7 +408,9 @@ fn missing_contacts(
     search.predict(motions, predicted);
     search.pairs(predicted, live, (broad, pairs));
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
+    memory.look = Look::Late;
     let found = search.contacts(motions, predicted, &pairs, memory);
+    memory.look = Look::Ahead;
     trial.clone_from(motions);
     let known = |f: &Found| {
         let size = search.model.geometry(f.contact.a as usize).depth;
@@ -378,7 +424,7 @@ fn missing_contacts(
     let reached = |f: &&Found| {
         let c = &f.contact;
         let end = c.gap(&predicted[c.a as usize], &predicted[c.b as usize]);
-        end < -0.25 * search.margin(c.a, c.b)
+        end < -LATE * search.margin(c.a, c.b)
     };
     found.iter().filter(reached).filter(|f| !known(f)).map(|f| f.contact).collect()
 }
@@ -405,4 +451,66 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
     par::chunks_mut(&mut state.bodies, BODIES, |first, some| {
         some.iter_mut().enumerate().for_each(|(k, b)| go(first + k, b));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Model;
+    use crate::detect::Memory;
+    use crate::experiments::wall;
+    use billow_num::Pose;
+
+    /// Contacts of a wall that gravity pulls at, as rows, and the velocities.
+    fn pulled(model: &Model, state: &State, config: &Config) -> (Vec<Row>, Vec<Motion>) {
+        let search = Search { model, state, config, dt: 0.01 };
+        let live: Vec<bool> = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
+        let (mut still, mut motions, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        motion::velocities(model, state, &live, search.dt, &mut still);
+        kicked(&search, search.dt, &still, &mut motions);
+        let poses: Vec<Pose> = state.bodies.iter().map(|b| b.pose).collect();
+        search.pairs(&poses, &live, (&mut Default::default(), &mut pairs));
+        let found = search.contacts(&still, &poses, &pairs, &mut Memory::default());
+        let contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
+        let mut rows = Vec::new();
+        extend_rows(&search, &contacts, &motions, &mut rows);
+        (rows, motions)
+    }
+
+    #[test]
+    fn sweeps_over_stirred_bodies_give_what_sweeps_over_all_contacts_give() {
+        let model = wall().unwrap();
+        let (state, config) = (model.start(), Config { contact_sweeps: 40, visits: 0, ..Config::default() });
+        let (mut rows, mut motions) = pulled(&model, &state, &config);
+        let (mut all_rows, mut all) = (rows.clone(), motions.clone());
+        let moves: Vec<bool> = motions.iter().map(|m| m.inverse_mass > 0.0).collect();
+        sweep(&mut rows, &mut motions, (&config, STILL * 0.1), &mut Stirred::all(&moves));
+        for _ in 0..config.contact_sweeps {
+            for row in &mut all_rows {
+                let [a, b] = both(&mut all, row.a, row.b);
+                row.relax(a, b);
+            }
+        }
+        let apart = |(m, n): (&Motion, &Motion)| (m.v - n.v).length() + (m.w - n.w).length();
+        let most = motions.iter().zip(&all).map(apart).fold(0.0, f64::max);
+        assert!(most < 1e-11 && rows.len() > 400, "{most} m/s, {} contacts", rows.len());
+    }
+
+    #[test]
+    fn what_does_not_feel_a_body_that_is_stirred_is_not_visited() {
+        let model = wall().unwrap();
+        let (state, config) = (model.start(), Config { contact_sweeps: 2, visits: 0, ..Config::default() });
+        let (mut rows, mut motions) = pulled(&model, &state, &config);
+        let moves: Vec<bool> = motions.iter().map(|m| m.inverse_mass > 0.0).collect();
+        let (mut stirred, before) = (Stirred::all(&moves), motions.clone());
+        stirred.settle();
+        // A brick on the ground.
+        let low = if moves[rows[0].a as usize] { rows[0].a } else { rows[0].b };
+        stirred.note(low);
+        // Nothing changes by more than this: only contacts of the body itself are visited.
+        sweep(&mut rows, &mut motions, (&config, f64::INFINITY), &mut stirred);
+        let visited = |r: &&Row| r.j != Vec3::ZERO;
+        assert!(rows.iter().filter(visited).all(|r| r.a == low || r.b == low));
+        assert!(rows.iter().any(|r| visited(&r)) && motions[low as usize] != before[low as usize]);
+    }
 }

@@ -6,6 +6,7 @@
 
 use crate::contact::Contact;
 use crate::graph::Levels;
+use crate::lasting::unmoved;
 use crate::model::Model;
 use crate::motion::turned;
 use crate::state::State;
@@ -43,9 +44,11 @@ pub(crate) fn push_apart(
             if so_far <= *closes {
                 continue;
             }
-            let overlap = -contact.gap(&state.bodies[a].pose, &state.bodies[b].pose);
+            let shapes = [a, b].map(|i| model.geometry(i));
+            let gap = contact.gap(&state.bodies[a].pose, &state.bodies[b].pose);
+            let overlap = -gap - unmoved(shapes);
             *closes = so_far - overlap;
-            if overlap <= NOTHING * model.geometry(a).depth.min(model.geometry(b).depth) {
+            if overlap <= NOTHING * shapes[0].depth.min(shapes[1].depth) {
                 continue;
             }
             // In the last sweep what lies below stays.

@@ -15,7 +15,7 @@ const LONGEST: f64 = 0.35;
 /// Most pieces of an edge.
 const MOST_PIECES: u32 = 8;
 /// Most vertices and edges of a leaf.
-const LEAF: usize = 6;
+const LEAF: usize = 12;
 /// Sine of the dihedral angle from which an edge counts as sharp.
 const SHARP: f64 = 1e-3;
 

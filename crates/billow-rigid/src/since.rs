@@ -45,26 +45,40 @@ impl Since {
     /// come within `reach` [m].
     #[inline]
     pub(crate) fn way(&self, pair: &[Placed<'_>; 2], reach: f64) -> Option<f64> {
-        let (near, far) = self.ways(pair);
-        // Sampled distances are a little off: half of what is left is sure.
-        (self.clear - far >= 2.0 * reach).then_some(near)
+        let moved = self.moved(pair);
+        (moved.room(reach) >= 0.0).then_some(moved.way)
     }
 
-    /// How much farther the two may move until what was not close may come within `reach` [m], and how far what was close
-    /// has moved.
-    pub(crate) fn room(&self, pair: &[Placed<'_>; 2], reach: f64) -> (f64, f64) {
-        let (near, far) = self.ways(pair);
-        (self.clear - far - 2.0 * reach, near)
-    }
-
-    /// Bounds of how far points have moved in the frame of the other body: those that were close, and all [m].
+    /// How far the two have moved past each other.
     #[inline]
-    fn ways(&self, pair: &[Placed<'_>; 2]) -> (f64, f64) {
+    pub(crate) fn moved(&self, pair: &[Placed<'_>; 2]) -> Moved {
         let now = relative(pair);
         let turn = turn(&self.between, &now);
         let far = now.position.distance(self.between.position) + turn * self.whole;
         let near = now.point(self.pivot[0]).distance(self.pivot[1]) + turn * self.arm;
-        (near.min(far), far)
+        Moved { way: near.min(far), left: self.clear - far }
+    }
+
+    /// The two where they were then.
+    pub(crate) fn unmoved(&self) -> Moved {
+        Moved { way: 0.0, left: self.clear }
+    }
+}
+
+/// How far two bodies have moved past each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moved {
+    /// A bound of how far points that were close have moved in the frame of the other body [m].
+    pub(crate) way: f64,
+    /// Distance of all others from the other body, at least [m].
+    left: f64,
+}
+
+impl Moved {
+    /// How much farther the two may move until what was not close may come within `reach` [m].
+    pub(crate) fn room(&self, reach: f64) -> f64 {
+        // Sampled distances are a little off: half of what is left is sure.
+        self.left - 2.0 * reach
     }
 }
 

@@ -18,12 +18,18 @@ pub(crate) struct Slope {
     steepest: f64,
     /// Largest change beyond the way [m].
     excess: f64,
+    /// How far the distance hangs below its chord in the middle of a straight way that is `short`, at most, as a part of the
+    /// way [-].
+    sag: f64,
+    /// Longest way of which that is known [m].
+    short: f64,
 }
 
 impl Slope {
     /// No faster than this, as far as is known.
     pub(crate) fn uniform(steepest: f64) -> Self {
-        Self { steepest, excess: if steepest <= 1.0 { 0.0 } else { f64::INFINITY } }
+        let excess = if steepest <= 1.0 { 0.0 } else { f64::INFINITY };
+        Self { steepest, excess, sag: 0.5 * steepest, short: 0.0 }
     }
 
     /// The slope of samples of the distance from a mesh. How far they are off is measured in many places, most of them
@@ -53,7 +59,12 @@ impl Slope {
             tree.closest(x, f64::INFINITY, distance).map_or(0.0, |(_, d)| phi - d)
         });
         let [over, under] = errors.iter().fold([0.0f64; 2], |[over, under], e| [over.max(*e), under.max(-e)]);
-        Self { steepest: grid.steepest(), excess: SAFETY * (over + under) }
+        Self {
+            steepest: grid.steepest(),
+            excess: SAFETY * (over + under),
+            sag: SAFETY * sag(grid),
+            short: SHORT * grid.spacing(),
+        }
     }
 
     /// Most that the distance changes along a way [m].
@@ -75,15 +86,46 @@ impl Slope {
     }
 
     /// A lower bound of the distance, where it is positive, along a straight way between two places of known distance
-    /// [m]: the bounds from both ends meet where they are lowest.
+    /// [m]: the bounds from both ends meet where they are lowest, and it hangs no deeper below its chord than it does
+    /// anywhere.
     #[inline]
     pub(crate) fn between(&self, [p, q]: [f64; 2], way: f64) -> f64 {
-        0.5 * (p + q) - self.change(0.5 * way)
+        let middle = 0.5 * (p + q);
+        let sloping = middle - self.change(0.5 * way);
+        if way > self.short || p.min(q) <= 0.0 {
+            return sloping;
+        }
+        // The chord less a parabola that is as deep as the distance hangs.
+        let (deep, rise) = (self.sag * way, q - p);
+        let hanging =
+            if rise.abs() >= 4.0 * deep { p.min(q) } else { middle - deep - rise * rise / (16.0 * deep) };
+        hanging.max(sloping)
     }
+}
+
+/// How far samples hang below short chords whose ends are outside of the shape, at most, as a part of the chord: told by many of them.
+fn sag(grid: &Grid) -> f64 {
+    let (domain, spacing) = (grid.domain(), grid.spacing());
+    let sags: Vec<f64> = par::map(CHORDS, |i| {
+        let mut draw = Stream::new(3, 6).at(i as u64);
+        let mut unit = || draw.range(0.0, 1.0);
+        let from = domain.min + domain.size() * Vec3::new(unit(), unit(), unit());
+        let (length, part) = (spacing * SHORT.powf(unit()), 0.05 + 0.9 * unit());
+        let to = from + length * draw.unit_vector();
+        let [p, x, q] = [0.0, part, 1.0].map(|t| grid.phi(from.lerp(to, t)));
+        let outside = domain.contains(to) && p.min(q) > 0.0;
+        let hangs = p + (q - p) * part - x;
+        if outside { hangs / (4.0 * part * (1.0 - part) * length) } else { 0.0 }
+    });
+    sags.into_iter().fold(0.0, f64::max)
 }
 
 /// Places where samples are compared with the mesh.
 const PROBES: usize = 16_384;
+/// Chords along which samples are looked at.
+const CHORDS: usize = 131_072;
+/// Length of the longest of them, in samples. Longer ones lead around the shape and tell no more than its slope.
+const SHORT: f64 = 10.0;
 /// How far most of them are from the surface, in samples.
 const NEAR: f64 = 3.0;
 /// Allowance for what is farther off between them.
@@ -116,5 +158,28 @@ mod tests {
             }
         }
         assert!(sharp > 1000, "{sharp}");
+    }
+
+    /// Along edges of all lengths and between all places, and far more sharply than by the slope alone.
+    #[test]
+    fn samples_hang_no_deeper_below_a_chord_than_told() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let (mut chords, mut sharper) = (0, 0);
+        for i in 0..40_000 {
+            let mut draw = Stream::new(12, 5).at(i);
+            let x = Vec3::new(draw.range(-0.42, 0.42), draw.range(-0.42, 0.42), draw.range(-0.12, 0.12));
+            let way = 0.1 * draw.range(0.0, 1.0).powi(2);
+            let y = x + way * draw.unit_vector();
+            let along = (0..=16).map(|k| ring.phi(x.lerp(y, f64::from(k) / 16.0)));
+            let truth = along.fold(f64::INFINITY, f64::min);
+            let ends = [x, y].map(|x| ring.phi(x));
+            if ends[0].min(ends[1]) > 0.0 {
+                let told = ring.slope.between(ends, way);
+                assert!(truth >= told - 1e-12, "{way} m: {truth} m, {told} m told");
+                chords += 1;
+                sharper += u32::from(told > ends[0].min(ends[1]) - 0.3 * way || way > 0.08);
+            }
+        }
+        assert!(chords > 10_000 && 10 * sharper > 9 * chords, "{sharper} of {chords}");
     }
 }

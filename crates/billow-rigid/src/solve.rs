@@ -8,35 +8,37 @@
 
 use crate::contact::{Contact, Motion};
 use crate::graph::Levels;
+use crate::lasting::unmoved;
 use crate::model::Model;
 use billow_num::{Mat3, Pose, Vec3};
 use std::cmp::Ordering;
 
-/// A contact ready to be solved.
+/// A contact ready to be solved. What every visit needs comes first, side by side: sweeps wait for memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Row {
     pub(crate) a: u32,
     pub(crate) b: u32,
+    /// Impulse on the first body so far [N·s].
+    pub(crate) j: Vec3,
     pub(crate) normal: Vec3,
     pub(crate) ra: Vec3,
     pub(crate) rb: Vec3,
-    /// Inverse of K at the contact.
-    inverse: Mat3,
-    /// K·normal.
-    kn: Vec3,
-    /// The same with the lower body held.
-    held: (Mat3, Vec3),
     /// Relative normal velocity that just closes the gap [m/s].
     pub(crate) wanted: f64,
     friction: f64,
     /// Lever arms of rolling and spinning friction [m].
     arms: [f64; 2],
-    /// Whether the bodies met faster than forces alone explain: such impulses do not repeat.
-    pub(crate) impact: bool,
-    /// Impulse on the first body so far [N·s].
-    pub(crate) j: Vec3,
+    /// K·normal.
+    kn: Vec3,
+    /// Inverse of K at the contact.
+    inverse: Mat3,
+    /// The same with the lower body held.
+    held: (Mat3, Vec3),
     /// Angular impulse on the first body so far [N·m·s].
     jt: Vec3,
+    /// Whether the bodies met faster than forces alone explain: such impulses do not repeat.
+    pub(crate) impact: bool,
 }
 
 impl Row {
@@ -50,6 +52,7 @@ impl Row {
     ) -> Self {
         let [a, b] = [contact.a as usize, contact.b as usize];
         let [ra, rb] = contact.arms;
+        let left = unmoved([a, b].map(|i| model.geometry(i)));
         let k = motions[a].compliance(ra) + motions[b].compliance(rb);
         let [sa, sb] = [&model.bodies[a].surface, &model.bodies[b].surface];
         let arms = [sa.rolling.max(sb.rolling), sa.spinning.max(sb.spinning)];
@@ -63,7 +66,7 @@ impl Row {
             inverse: k.inverse(),
             kn: k * contact.normal,
             held: (Mat3::ZERO, Vec3::ZERO),
-            wanted: -contact.gap(poses[0], poses[1]).max(0.0) / dt,
+            wanted: wanted(contact.gap(poses[0], poses[1]), left) / dt,
             friction: sa.friction.max(sb.friction),
             arms: arms.map(|m| m * curved),
             impact: false,
@@ -104,9 +107,11 @@ impl Row {
         let u = self.relative(a, b);
         let next = self.next(u, &self.inverse, self.kn);
         let change = next - self.j;
-        self.j = next;
-        a.push(self.ra, change);
-        b.push(self.rb, -change);
+        if change != Vec3::ZERO {
+            self.j = next;
+            a.push(self.ra, change);
+            b.push(self.rb, -change);
+        }
         if self.arms != [0.0; 2] {
             self.resist(a, b);
         }
@@ -142,6 +147,9 @@ impl Row {
         let missing = -self.relative(a, b).dot(n);
         let (k, jn) = (self.kn.dot(n), self.j.dot(n));
         let change = n * ((jn + missing / k).max(0.0) - jn);
+        if change == Vec3::ZERO {
+            return 0.0;
+        }
         self.j += change;
         a.push(self.ra, change);
         b.push(self.rb, -change);
@@ -154,19 +162,22 @@ impl Row {
         let stick = self.j + *inverse * (n * self.wanted - u);
         let jn = stick.dot(n);
         let t = stick - n * jn;
-        let size = t.length();
-        if size <= self.friction * jn {
+        let (size, most) = (t.length_squared(), self.friction * jn);
+        if most >= 0.0 && size <= most * most {
             return stick;
         }
         // n·(u + K(j' − j)) = wanted with j' = j'_n (n + μ t̂) and t̂ against the sliding velocity.
         let missing = self.wanted - u.dot(n) + kn.dot(self.j);
+        if missing <= 0.0 {
+            return Vec3::ZERO;
+        }
         let d = self.j - u / kn.dot(n);
         let d = d - n * d.dot(n);
-        let t = d.try_normalize().unwrap_or(t / size.max(f64::MIN_POSITIVE));
+        let t = d.try_normalize().unwrap_or(t / size.sqrt().max(f64::MIN_POSITIVE));
         let along = n + t * self.friction;
         let (straight, slant) = (kn.dot(n), kn.dot(along));
         let (along, stiffness) = if slant > 1e-3 * straight { (along, slant) } else { (n, straight) };
-        if stiffness > 0.0 { along * (missing / stiffness).max(0.0) } else { Vec3::ZERO }
+        if stiffness > 0.0 { along * (missing / stiffness) } else { Vec3::ZERO }
     }
 
     /// Rolling and spinning friction as angular impulses bounded by the normal impulse ([Gue06] 2.9).
@@ -188,6 +199,14 @@ impl Row {
         b.w -= b.inverse_inertia * change;
     }
 }
+
+/// How far a contact shall open in a step, given its gap, if overlaps up to `left` are not pushed apart [m].
+fn wanted(gap: f64, left: f64) -> f64 {
+    if gap >= 0.0 { -gap } else { RELIEF * (-gap).min(left) }
+}
+
+/// Part of the overlap that is not pushed apart by which a contact opens in a step.
+const RELIEF: f64 = 0.2;
 
 /// Radius of curvature at a contact: the ball's own, otherwise the distance of the place from the centre of the body
 /// that rolls [m].

@@ -3,13 +3,14 @@
 use crate::broad::Broad;
 use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
-use crate::detect::{Found, Memory, Search};
+use crate::detect::{Found, Look, Memory, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::halt::Halt;
 use crate::model::Model;
+use crate::solve::Row;
 use crate::state::{Carried, State};
-use crate::{document, lasting, motion, persistent, push, sleep};
+use crate::{document, lasting, motion, near, persistent, push, sleep};
 use billow_num::stages::Stages;
 use billow_num::{Pose, par};
 
@@ -23,6 +24,7 @@ pub struct Workspace {
     pub(crate) pairs: Vec<[u32; 2]>,
     pub(crate) memory: Memory,
     pub(crate) contacts: Vec<Contact>,
+    pub(crate) rows: Vec<Row>,
     pub(crate) order: Vec<u32>,
     pub(crate) levels: Levels,
     pub(crate) carried: Vec<Carried>,
@@ -86,19 +88,21 @@ fn advance(
     dt: f64,
 ) -> Result<StepReport, StepError> {
     let mut report = StepReport::default();
-    let mut next = state.clone();
+    // Where bodies meet is handed from step to step by the memory.
+    let (bodies, carried) = (state.bodies.clone(), state.carried.clone());
+    let mut next = State { bodies, carried, met: Vec::new(), places: Vec::new(), ..*state };
     work.live = match config.method {
         Method::Persistent => sleep::awake(model, &next, config),
         Method::Document => (0..model.len()).map(|i| model.is_dynamic(i)).collect(),
     };
-    let parts = report.stages.time("divide", || divisions(model, &next, work, config, dt));
+    let parts = report.stages.time("divide", || divisions(model, state, work, config, dt));
     for _ in 0..parts {
         part(model, &mut next, work, config, dt / parts as f64, &mut report);
         finite(model, &next)?;
     }
     report.held +=
         report.stages.time("clear", || clear_up(model, &mut next, work, config, dt / parts as f64));
-    work.memory.end(&mut next);
+    report.stages.time("end", || work.memory.end(&mut next));
     sleep::watch(model, &mut next, &work.live, dt);
     report.asleep = (0..model.len()).filter(|i| model.is_dynamic(*i) && !work.live[*i]).count() as u64;
     next.time = state.time + dt;
@@ -130,7 +134,7 @@ fn part(
 
     // Advance bodies to their new positions.
     work.halt.note(model, state);
-    persistent::advance(dt, work, model, state);
+    report.stages.time("advance", || persistent::advance(dt, work, model, state));
     state.owed = 0.5 * dt;
     state.time += dt;
     state.carried = std::mem::take(&mut work.carried);
@@ -154,9 +158,10 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         return 0;
     }
     let mut held = 0;
-    let mut pairs = std::mem::take(&mut work.pairs);
-    work.memory.fresh = true;
-    for _ in 0..CLEARINGS {
+    let all = std::mem::take(&mut work.pairs);
+    let mut pairs = all.clone();
+    work.memory.look = Look::After;
+    for time in 1..=CLEARINGS {
         let search = Search { model, state, config, dt };
         work.predicted.clear();
         work.predicted.extend(state.bodies.iter().map(|b| b.pose));
@@ -169,10 +174,13 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         work.halt.note(model, state);
         push::push_apart(model, state, &contacts, (&work.levels, &order), &work.live, config.push_sweeps);
         held += work.halt.hold((model, config), &work.live, &mut work.broad, state);
-        // Only what was pushed is looked at again.
+        // Only what was pushed is looked at again, with everything around it.
         let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
-        pairs.retain(|p| p.iter().any(moved));
+        let again = |p: &[u32; 2]| time < EXACT || near::sampled(p.map(|i| model.geometry(i as usize)));
+        pairs.clear();
+        pairs.extend(all.iter().filter(|p| p.iter().any(moved) && again(p)));
     }
+    work.pairs = all;
     held
 }
 
@@ -180,12 +188,17 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
 /// continuous in how deep it is.
 fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
     let Contact { a, b, skin, .. } = found.contact;
-    let allowed = lasting::allowed([a, b].map(|i| model.geometry(i as usize)));
-    (found.gap < -allowed).then_some(Contact { skin: skin - allowed, ..found.contact })
+    let shapes = [a, b].map(|i| model.geometry(i as usize));
+    let allowed = lasting::allowed(shapes);
+    let kept = skin - (allowed - lasting::unmoved(shapes));
+    (found.gap < -allowed).then_some(Contact { skin: kept, ..found.contact })
 }
 
 /// Times that bodies are pushed apart after a step.
-const CLEARINGS: u32 = 3;
+const CLEARINGS: u32 = 6;
+/// The same where contacts are exact. Pushing a heap over and over shakes it: the floor of the tallest silo in the gallery bore
+/// 5.5 kN instead of 3.5 when balls were pushed six times.
+const EXACT: u32 = 3;
 
 /// Parts a step is divided into, so that no body turns too far in one and near bodies move little past each other.
 fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config, dt: f64) -> u64 {
@@ -210,5 +223,41 @@ fn finite(model: &Model, state: &State) -> Result<(), StepError> {
     match state.bodies.iter().position(|b| !good(b)) {
         None => Ok(()),
         Some(i) => Err(StepError::NotFinite { stage: "contact", body: model.bodies[i].name.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::Builder;
+    use crate::{Surface, meter::Meter};
+    use billow_geom::shapes::torus;
+    use billow_num::Vec3;
+
+    #[test]
+    fn what_is_pushed_into_a_neighbour_pushes_that_into_the_next() {
+        let mut b = Builder::default();
+        b.ground(Surface::default()).unwrap();
+        let ring = b.mesh(&torus(0.3, 0.1, 16, 10).unwrap()).unwrap();
+        // Rings that lie on each other, all of them too low: only the lowest overlaps anything.
+        let (sunk, height) = (0.01, 0.2 * (0.4 * std::f64::consts::PI).sin());
+        for k in 0..3 {
+            b.body("ring", ring, Vec3::Z * (0.5 * height - sunk + (height + 2e-3) * f64::from(k)));
+        }
+        let model = b.model().unwrap();
+        let (mut state, mut work) = (model.start(), Workspace::default());
+        let n = model.len() as u32;
+        work.live = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
+        motion::velocities(&model, &state, &work.live, 0.01, &mut work.motions);
+        work.pairs = (1..n).map(|i| [i - 1, i]).collect();
+        work.levels = Levels { of: (0..n).collect(), supported: vec![true; model.len()], count: n };
+        let deepest = |state: &State| {
+            let pairs = Meter::new(&model).measure(&model, state).pairs;
+            pairs.iter().map(|p| p.1).fold(0.0, f64::max)
+        };
+        let before = deepest(&state);
+        clear_up(&model, &mut state, &mut work, &Config::default(), 0.01);
+        let after = deepest(&state);
+        assert!(before > 0.9 * sunk && after < 0.3 * sunk, "{before} m deep, then {after} m");
     }
 }

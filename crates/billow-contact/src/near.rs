@@ -41,10 +41,16 @@ const LEAST: f64 = 0.1;
 /// Largest margin, in thicknesses [-].
 const MOST: f64 = 0.3;
 
+/// How far nodes may stray from where they are expected, in thicknesses, where few pairs are near each other: there it costs
+/// nothing, and looking for what is around nodes that strayed does [-].
+const LEEWAY: f64 = 0.4;
+
 /// The list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     parts: Vec<Part>,
+    /// See [`LEEWAY`] [-].
+    leeway: f64,
     /// Where each node is looked for, with reach and margin around it.
     ways: Vec<Way>,
     /// The frame in which ways are told.
@@ -147,26 +153,32 @@ impl Near {
         });
     }
 
-    /// Where a node is looked for: within a margin that lasts for some steps, or on its way if it is too fast for that.
+    /// Where a node is looked for.
     fn way(&self, fit: Fit<'_>, i: usize) -> Way {
+        self.lasting(fit, i).unwrap_or_else(|| self.passing(fit, i))
+    }
+
+    /// Where a node is for some steps, unless it is too fast for that.
+    fn lasting(&self, fit: Fit<'_>, i: usize) -> Option<Way> {
         let (way, thickness) = (fit.way(i), fit.surface.thickness(i as u32));
-        let Some(before) = self.before.get(i) else { return way };
-        let (ahead, came) = (0.5 * way.from.distance(way.to), way.from.distance(*before));
-        if ahead + came > MOST * thickness {
-            return way;
-        }
+        let (ahead, came) = (0.5 * way.from.distance(way.to), way.from.distance(*self.before.get(i)?));
         let margin = ahead + (LEAST * thickness + STEPS * came).min(MOST * thickness);
-        Way { around: way.around + margin, around_edges: way.around_edges + margin, ..way }.halted()
+        (ahead + came <= MOST * thickness).then(|| way.grown(margin).halted())
+    }
+
+    /// Where a node is in this step.
+    fn passing(&self, fit: Fit<'_>, i: usize) -> Way {
+        fit.way(i).grown(self.leeway * fit.surface.thickness(i as u32))
     }
 
     fn look_up_all(&mut self, search: &mut Search, fit: Fit<'_>) {
-        let mut ways: Vec<Way> = par::map(fit.path.x0.len(), |i| self.way(fit, i));
+        let nodes = fit.path.x0.len();
+        let listed: usize = self.parts.iter().map(|part| part.names().len()).sum();
+        self.leeway = if listed < nodes { LEEWAY } else { 0.0 };
         // Margins are of no use if the next step looks everything up again.
-        let fast = |range: Range<usize>| range.filter(|i| ways[*i].around <= fit.way(*i).around).count();
-        if par::reduce(ways.len(), par::CHUNK, fast, |a, b| a + b) > Some(ways.len() / MANY) {
-            par::fill(&mut ways, |i| fit.way(i));
-        }
-        self.ways = ways;
+        let fast = |range: Range<usize>| range.filter(|i| self.lasting(fit, *i).is_none()).count();
+        let all_pass = par::reduce(nodes, par::CHUNK, fast, |a, b| a + b) > Some(nodes / MANY);
+        self.ways = par::map(nodes, |i| if all_pass { self.passing(fit, i) } else { self.way(fit, i) });
         self.travelled.clear();
         self.travelled.resize(search.facets().len(), 0.0);
         search.fit(fit.surface, |i| self.ways[i]);

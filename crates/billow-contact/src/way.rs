@@ -23,6 +23,11 @@ impl Way {
         self.from.midpoint(self.to)
     }
 
+    /// The same way with a larger distance around it.
+    pub(crate) fn grown(&self, by: f64) -> Self {
+        Self { around: self.around + by, around_edges: self.around_edges + by, ..*self }
+    }
+
     /// The same distance kept around the middle. Elements that keep apart all the way keep apart there too.
     pub(crate) fn halted(&self) -> Self {
         Self { from: self.middle(), to: self.middle(), ..*self }

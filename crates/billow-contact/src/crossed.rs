@@ -7,7 +7,7 @@
 use crate::corner::{Corner, ROUNDING};
 use crate::four::{FOUR, Nodes, Vectors, apart_along, clamp, gather};
 use crate::name::Name;
-use crate::pair::{ABOUT, Kind, MET_BY_EDGES, Pair};
+use crate::pair::{Kind, MET_BY_EDGES, Pair};
 use glam::Vec4;
 
 /// A pair of elements that no filter holds apart.
@@ -101,6 +101,9 @@ pub(crate) struct Tested {
 const SHORT: f32 = 0.1;
 const TURN: f32 = 2.3;
 const TURN_BY_DISTANCE: f32 = 2.7;
+
+/// Distance, in what edges keep, at which the time when they meet is known well enough to tell where they are nearest.
+const ABOUT: f32 = 1.25;
 
 /// Tests four pairs of edges.
 #[inline(always)]
@@ -220,7 +223,7 @@ impl Edges {
         let t = (distance - gap) / approach;
         let late = !(t.cmple(Vec4::ONE) & approach.cmpgt(Vec4::ZERO));
         let then = start.towards(end, clamp(t)).shortest(*rounding);
-        let met = then.way.dot(then.way).sqrt().cmplt(gap * ABOUT as f32);
+        let met = then.way.dot(then.way).sqrt().cmplt(gap * ABOUT);
         (off & (late | (met & then.beyond.cmpgt(Vec4::ZERO)))).bitmask()
     }
 

@@ -91,9 +91,8 @@ pub(crate) fn common(from: &[Vec3], to: &[Vec3]) -> Vec3 {
 }
 
 impl Trail {
-    /// Takes trajectories.
-    pub(crate) fn follow(&mut self, search: &Search, fit: Fit<'_>) {
-        let origin = search.origin();
+    /// Takes trajectories, relative to `origin`.
+    pub(crate) fn follow(&mut self, origin: Vec3, fit: Fit<'_>) {
         self.corners.resize(fit.path.x0.len(), Corner::ANYWHERE);
         par::fill(&mut self.corners, |i| Corner::of(fit.way(i), origin));
     }
@@ -177,8 +176,7 @@ impl Part {
         mut look: impl FnMut(Hint) -> Looked,
     ) {
         let mut open = self.open(search, trail, |known| known.idle);
-        // What was a contact most likely is one again: nothing is gained by tests that hold elements apart.
-        see(&mut open, &trail.corners, |open| self.known[open.at as usize].idle >= 0.0);
+        see(&mut open, &trail.corners);
         for Open { at, pair, seen } in open {
             let Seen { apart, end, idle, lack, missed } = seen;
             let reach = fit.reach.of(pair.kind) * pair.gap(fit.surface);
@@ -206,7 +204,7 @@ impl Part {
         let widest = rounded_up(fit.widest());
         let mut open = self.open(search, trail, |known| known.apart - widest);
         open.retain(|open| wanted(&open.pair));
-        see(&mut open, &trail.corners, |_| true);
+        see(&mut open, &trail.corners);
         open.iter().filter(|open| !open.seen.apart).for_each(|open| look(open.pair));
     }
 
@@ -250,16 +248,17 @@ impl Seen {
         Self { apart: false, end: f32::INFINITY, idle: 0.0, lack: f32::INFINITY, missed: false };
 }
 
-/// Tests those pairs that are worth it, first points and faces, then edges.
-fn see(open: &mut [Open], corners: &[Corner], worth: impl Fn(&Open) -> bool) {
+/// Tests pairs, first points and faces, then edges. What is said of a pair never depends on others that are tested with it,
+/// nor on what was known: contacts would depend on how old the list is.
+fn see(open: &mut [Open], corners: &[Corner]) {
     let edges = open.partition_point(|open| open.pair.kind == Kind::VertexFace);
     let (faces, edges) = open.split_at_mut(edges);
-    see_four(faces, &worth, |pairs| {
+    see_four(faces, |pairs| {
         let above::Tested { apart, lack, missed } = above::test(corners, pairs);
         let told = |bits: u32, k: usize| bits >> k & 1 == 1;
         move |k| Seen { apart: told(apart, k), lack: lack[k], missed: told(missed, k), ..Seen::NOTHING }
     });
-    see_four(edges, &worth, |pairs| {
+    see_four(edges, |pairs| {
         let crossed::Tested { apart, end, idle, lack, missed } = crossed::test(corners, pairs);
         move |k| Seen {
             apart: apart >> k & 1 == 1,
@@ -273,17 +272,10 @@ fn see(open: &mut [Open], corners: &[Corner], worth: impl Fn(&Open) -> bool) {
 
 /// Applies a test to four pairs at a time.
 #[inline(always)]
-fn see_four<S: Fn(usize) -> Seen>(
-    open: &mut [Open],
-    worth: impl Fn(&Open) -> bool,
-    test: impl Fn(&[Pair; FOUR]) -> S,
-) {
-    let places: Vec<usize> = (0..open.len()).filter(|k| worth(&open[*k])).collect();
-    for four in places.chunks(FOUR) {
-        let pair = |k: usize| open[*four.get(k).unwrap_or(&four[0])].pair;
+fn see_four<S: Fn(usize) -> Seen>(open: &mut [Open], test: impl Fn(&[Pair; FOUR]) -> S) {
+    for four in open.chunks_mut(FOUR) {
+        let pair = |k: usize| four.get(k).unwrap_or(&four[0]).pair;
         let seen = test(&[pair(0), pair(1), pair(2), pair(3)]);
-        for (k, place) in four.iter().enumerate() {
-            open[*place].seen = seen(k);
-        }
+        four.iter_mut().enumerate().for_each(|(k, open)| open.seen = seen(k));
     }
 }

@@ -16,7 +16,7 @@ use crate::crossed::Candidate;
 use crate::listed::{Hint, Looked, Part, Trail, common, rounded_up};
 use crate::name::{Name, sorted};
 use crate::pair::Pair;
-use crate::search::Search;
+use crate::search::{Search, centre};
 use crate::surface::Exempt;
 use crate::way::{Fit, Frame, Way};
 use billow_num::{Vec3, par};
@@ -113,7 +113,7 @@ impl Near {
         } else if self.fitted {
             self.fit(search, fit);
         }
-        self.trail.follow(search, fit);
+        self.trail.follow(search.origin(), fit);
         strayed
     }
 
@@ -129,7 +129,7 @@ impl Near {
             self.trail.follow_some(search, fit, changed);
         } else {
             self.fit(search, fit);
-            self.trail.follow(search, fit);
+            self.trail.follow(search.origin(), fit);
         }
     }
 
@@ -240,8 +240,8 @@ impl Near {
         if self.parts.iter().all(|part| part.names().is_empty()) {
             return Vec::new();
         }
-        let fit = self.framed(fit);
-        self.trail.follow(search, fit);
+        // Which contacts are foreseen is decided in single precision: relative to what depends on nothing but where nodes are.
+        self.trail.follow(centre(fit.path.x0), Fit { frame: Frame::default(), ..fit });
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
         each(&mut self.parts, |part, found| {

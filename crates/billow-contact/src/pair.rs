@@ -24,9 +24,6 @@ pub(crate) const MET: f64 = 1.1;
 /// The same for edges: less than the thickness, with what they keep.
 pub(crate) const MET_BY_EDGES: f64 = 1.05;
 
-/// The same for pairs at the time at which they are foreseen to meet.
-pub(crate) const ABOUT: f64 = 1.25;
-
 impl Kind {
     /// Part of the thickness that such pairs keep [-].
     pub(crate) fn kept(self) -> f64 {

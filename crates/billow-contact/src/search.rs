@@ -75,8 +75,8 @@ impl Search {
     /// Fits everything to the ways of the nodes.
     pub(crate) fn fit(&mut self, surface: &Surface, ways: impl Fn(usize) -> Way + Sync) {
         let Self { facets, tree, slabs, corners, open, .. } = self;
-        let bounds = bounds(surface.vertex_count(), &ways);
-        let origin = if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() };
+        let starts: Vec<Vec3> = par::map(surface.vertex_count(), |i| ways(i).from);
+        let origin = centre(&starts);
         corners.resize(surface.vertex_count(), Corner::ANYWHERE);
         par::fill(corners, |i| Corner::of(ways(i), origin));
         open.resize(corners.len(), false);
@@ -284,12 +284,13 @@ fn each<T: Default + Send>(tasks: &[Task], f: impl Fn(Task, &mut T) + Sync) -> V
     found
 }
 
-/// The box of where nodes start; those that are nowhere do not count.
-fn bounds(nodes: usize, ways: impl Fn(usize) -> Way + Sync) -> Aabb {
+/// The middle of the box of some positions; those that are nowhere do not count.
+pub(crate) fn centre(x: &[Vec3]) -> Vec3 {
     let of = |range: std::ops::Range<usize>| {
-        range.map(|i| ways(i).from).filter(|x| x.is_finite()).fold(Aabb::EMPTY, Aabb::with)
+        x[range].iter().copied().filter(|x| x.is_finite()).fold(Aabb::EMPTY, Aabb::with)
     };
-    par::reduce(nodes, CHUNK, of, Aabb::union).unwrap_or(Aabb::EMPTY)
+    let bounds = par::reduce(x.len(), CHUNK, of, Aabb::union).unwrap_or(Aabb::EMPTY);
+    if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() }
 }
 
 /// The numbers of the bits that are set.

@@ -5,7 +5,7 @@
 
 use crate::listed::{Hint, Looked};
 use crate::near::Near;
-use crate::pair::{ABOUT, Kind, Pair, Path};
+use crate::pair::{Kind, Pair, Path};
 use crate::search::Search;
 use crate::way::Fit;
 use crate::{Contact, Surface};
@@ -120,7 +120,8 @@ fn coming(
             return None;
         }
         (contact, distance) = pair.nearest(&std::array::from_fn(|k| x0[k] + way[k] * t));
-        if distance < ABOUT * gap {
+        // No more than what every list of near pairs has.
+        if distance < pair.kind.met() * gap {
             let at = |i: u32| path.x0[i as usize].lerp(path.x1[i as usize], t);
             if covered(surface, pair.kind, &contact, at) {
                 return None;

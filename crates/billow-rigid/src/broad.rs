@@ -1,7 +1,7 @@
 //! Which bodies may meet: boxes in the cells of a lattice that is never stored ([Bri03] 4.4).
 //!
-//! Boxes that cover the whole way of a step are written down for every cell they touch, and sorted by cell; those in one
-//! cell are compared. Boxes of very many cells, like the ground, are compared with all. Pairs ascend, so that
+//! Boxes that cover the whole way of a step are written down for every cell they touch, and put into buckets by cell; those in
+//! one cell are compared. Boxes of very many cells, like the ground, are compared with all. Pairs ascend, so that
 //! everything after them has one order. The boxes are somewhat enlarged: until a body leaves its own, the pairs found
 //! serve all searches of a step. Bodies that answer no impulse do not meet each other.
 
@@ -90,7 +90,7 @@ fn meeting(boxes: &[Aabb], live: &[bool]) -> Vec<[u32; 2]> {
         let span = cells(&boxes[*i as usize]);
         count(span) <= MOST && span.iter().all(|x| x.abs().max_element() < f64::from(i32::MAX))
     });
-    let mut entries: Vec<Entry> = par::gather(narrow.len(), 512, |range, out| {
+    let entries: Vec<Entry> = par::gather(narrow.len(), 512, |range, out| {
         for i in &narrow[range] {
             let [low, high] = cells(&boxes[*i as usize]).map(|x| x.to_array().map(|c| c as i32));
             for x in low[0]..=high[0] {
@@ -100,16 +100,19 @@ fn meeting(boxes: &[Aabb], live: &[bool]) -> Vec<[u32; 2]> {
             }
         }
     });
-    par::sort(&mut entries);
-    let crowds: Vec<&[Entry]> = entries.chunk_by(|p, q| p.0 == q.0).filter(|c| c.len() > 1).collect();
-    let mut found = par::gather(crowds.len(), 64, |range, out| {
-        for crowd in &crowds[range] {
+    let buckets = entries.len().next_power_of_two();
+    let (entries, ends) = bucketed(&entries, buckets, |e| bucket(e.0) & (buckets - 1));
+    let mut found = par::gather(buckets, 256, |range, out| {
+        for k in range {
+            let start = if k == 0 { 0 } else { ends[k - 1] };
+            let crowd = &entries[start as usize..ends[k] as usize];
             for (k, (cell, i)) in crowd.iter().enumerate() {
                 let a = &boxes[*i as usize];
-                let with = |(_, j): &&Entry| {
+                let with = |(other, j): &&Entry| {
                     let b = &boxes[*j as usize];
-                    // Of the cells that both are in the first counts.
-                    a.overlaps(b)
+                    // Several cells share a bucket; of the cells that both boxes are in the first counts.
+                    other == cell
+                        && a.overlaps(b)
                         && (a.min.max(b.min) * per_metre).floor().to_array().map(|c| c as i32) == *cell
                 };
                 out.extend(crowd[k + 1..].iter().filter(with).map(|(_, j)| [*i, *j]));
@@ -121,8 +124,39 @@ fn meeting(boxes: &[Aabb], live: &[bool]) -> Vec<[u32; 2]> {
         let others = narrow.iter().chain(&wide[k + 1..]);
         found.extend(others.filter(meets).map(|j| [*i.min(j), *i.max(j)]));
     }
-    par::sort(&mut found);
-    found
+    ascending(&found, boxes.len())
+}
+
+/// Pairs of bodies below `count` in ascending order.
+fn ascending(pairs: &[[u32; 2]], count: usize) -> Vec<[u32; 2]> {
+    let (by_second, _) = bucketed(pairs, count, |p| p[1] as usize);
+    bucketed(&by_second, count, |p| p[0] as usize).0
+}
+
+/// A number that neighbouring cells do not share.
+fn bucket(cell: [i32; 3]) -> usize {
+    let [x, y, z] = cell.map(|c| u64::from(c as u32));
+    let mixed = x.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ y.wrapping_mul(0xc2b2_ae3d_27d4_eb4f)
+        ^ z.wrapping_mul(0x1656_67b1_9e37_79f9);
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+}
+
+/// Items by bucket, those of one bucket in the order in which they came, and where each bucket ends. Takes time in
+/// proportion to both.
+fn bucketed<T: Copy + Default>(items: &[T], buckets: usize, of: impl Fn(&T) -> usize) -> (Vec<T>, Vec<u32>) {
+    let mut ends = vec![0u32; buckets + 1];
+    items.iter().for_each(|item| ends[of(item) + 1] += 1);
+    for k in 1..ends.len() {
+        ends[k] += ends[k - 1];
+    }
+    let mut placed = vec![T::default(); items.len()];
+    for item in items {
+        let at = &mut ends[of(item)];
+        placed[*at as usize] = *item;
+        *at += 1;
+    }
+    (placed, ends)
 }
 
 /// Side of a cell that suits the boxes that move [m].
@@ -137,6 +171,18 @@ fn cell_side(boxes: &[Aabb], live: &[bool]) -> f64 {
 mod tests {
     use super::*;
     use billow_num::rng::Stream;
+
+    #[test]
+    fn pairs_ascend_however_they_came() {
+        let pair = |i| {
+            let mut draw = Stream::new(6, 1).at(i);
+            [draw.range(0.0, 40.0) as u32, draw.range(0.0, 40.0) as u32]
+        };
+        let pairs: Vec<[u32; 2]> = (0..900).map(pair).collect();
+        let mut truth = pairs.clone();
+        truth.sort_unstable();
+        assert_eq!(ascending(&pairs, 40), truth);
+    }
 
     #[test]
     fn the_lattice_finds_what_testing_all_pairs_finds_while_boxes_move() {

@@ -70,8 +70,12 @@ impl Look {
 impl Memory {
     /// Makes room for all of `pairs`, which ascend.
     fn admit(&mut self, pairs: &[[u32; 2]]) {
-        let mut known = self.pairs.iter().map(|m| m.0);
-        if pairs.iter().all(|p| known.by_ref().find(|k| k >= p).is_some_and(|k| k == *p)) {
+        let mut rest = self.pairs.as_slice();
+        let mut known = |p: &[u32; 2]| {
+            rest = &rest[seek(rest, *p)..];
+            rest.first().is_some_and(|m| m.0 == *p)
+        };
+        if pairs.iter().all(&mut known) {
             return;
         }
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
@@ -146,6 +150,17 @@ impl Memory {
             state.places.extend_from_slice(places);
         }
     }
+}
+
+/// Where the first entry is that is not before `pair`, sought from the start in strides that grow: a few pairs are found
+/// among many without reading all of them.
+fn seek<T>(entries: &[([u32; 2], T)], pair: [u32; 2]) -> usize {
+    let mut end = 1;
+    while end < entries.len() && entries[end - 1].0 < pair {
+        end *= 2;
+    }
+    let start = end / 2;
+    start + entries[start..end.min(entries.len())].partition_point(|m| m.0 < pair)
 }
 
 /// Pairs that one thread looks at, what is known of them, and what it found.
@@ -236,9 +251,13 @@ impl Search<'_> {
         let mut pieces = memory.pieces(pairs);
         par::chunks_mut(&mut pieces, 1, |_, pieces| {
             for piece in pieces {
-                let mut known = piece.known.iter_mut();
+                let mut rest = std::mem::take(&mut piece.known);
                 for pair in piece.pairs {
-                    let (_, known) = known.by_ref().find(|m| m.0 == *pair).expect("the pair was admitted");
+                    let at = seek(rest, *pair);
+                    let others = std::mem::take(&mut rest).split_at_mut(at).1;
+                    let (entry, others) = others.split_first_mut().expect("the pair was admitted");
+                    rest = others;
+                    let known = &mut entry.1;
                     let (shown, start) = odometer.of(self.model, pair.map(|i| i as usize));
                     if shown < known.free {
                         continue;
@@ -397,5 +416,18 @@ pub(crate) fn meeting<'a>(
         way,
         pace: f64::INFINITY,
         fresh: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn pairs_are_sought_where_they_are() {
+        for count in 0..20 {
+            let entries: Vec<([u32; 2], ())> = (0..count).map(|i| ([i / 3, 2 * (i % 3) + 1], ())).collect();
+            for pair in (0..8).flat_map(|a| (0..8).map(move |b| [a, b])) {
+                assert_eq!(super::seek(&entries, pair), entries.partition_point(|e| e.0 < pair));
+            }
+        }
     }
 }

@@ -175,7 +175,9 @@ fn clear_up(model: &Model, state: &mut State, work: &mut Workspace, config: &Con
         push::push_apart(model, state, &contacts, (&work.levels, &order), &work.live, config.push_sweeps);
         held += work.halt.hold((model, config), &work.live, &mut work.broad, state);
         // Only what was pushed is looked at again, with everything around it.
-        let moved = |i: &u32| state.bodies[*i as usize].pose != work.predicted[*i as usize];
+        let moved: Vec<bool> =
+            state.bodies.iter().zip(&work.predicted).map(|(b, then)| b.pose != *then).collect();
+        let moved = |i: &u32| moved[*i as usize];
         let again = |p: &[u32; 2]| time < EXACT || near::sampled(p.map(|i| model.geometry(i as usize)));
         pairs.clear();
         pairs.extend(all.iter().filter(|p| p.iter().any(moved) && again(p)));

@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 const KEPT_BY_EDGES: f64 = 0.9;
 
 /// Distance, in what elements keep, within which pairs are taken for met; see [`crate::touch`].
-pub(crate) const MET: f64 = 1.1;
+pub(crate) const MET: f64 = 1.25;
 
 /// The same for edges: less than the thickness, with what they keep.
 pub(crate) const MET_BY_EDGES: f64 = 1.05;

@@ -268,7 +268,7 @@ mod tests {
         assert!(all >= 3, "{all}");
         assert_eq!(touching(&[1.0; 6]), all);
         // What keeps a little more than its thickness may rest on it.
-        assert_eq!(touching(&[0.65; 6]), all);
+        assert_eq!(touching(&[0.6; 6]), all);
         // Half the thickness is less than their distance.
         assert_eq!(touching(&[0.5; 6]), 0);
         assert_eq!(touching(&[1.0, 1.0, 1.0, 0.5, 0.5, 0.5]), 0);

@@ -32,13 +32,13 @@ struct Way {
 impl Way {
     /// The shorter of two.
     #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        let shorter = self.way.dot(self.way).cmple(other.way.dot(other.way));
-        self.if_or(shorter, other)
+    fn shorter(self, other: Self) -> Self {
+        self.or(self.way.dot(self.way).cmple(other.way.dot(other.way)), other)
     }
 
+    /// Where the condition holds this way, elsewhere another.
     #[inline(always)]
-    fn if_or(self, holds: BVec4A, other: Self) -> Self {
+    fn or(self, holds: BVec4A, other: Self) -> Self {
         Self {
             a: Vec4::select(holds, self.a, other.a),
             b: Vec4::select(holds, self.b, other.b),
@@ -80,7 +80,7 @@ impl Instant {
             from(Vec4::ZERO, clamp(fg / ff)),
             from(Vec4::ONE - across, across),
         ];
-        foot.if_or(inside, sides[0].or(sides[1]).or(sides[2]))
+        foot.or(inside, sides[0].shorter(sides[1]).shorter(sides[2]))
     }
 
     /// Those of the pairs that are farther apart along the shortest way than they `keep` and do not come as near as they are

@@ -36,6 +36,13 @@ impl Vectors {
     pub(crate) fn size(self) -> Vec4 {
         self.x.abs() + self.y.abs() + self.z.abs()
     }
+
+    /// Where the condition holds these vectors, elsewhere others.
+    #[inline(always)]
+    pub(crate) fn or(self, holds: BVec4A, other: Self) -> Self {
+        let select = |a: Vec4, b: Vec4| Vec4::select(holds, a, b);
+        Self { x: select(self.x, other.x), y: select(self.y, other.y), z: select(self.z, other.z) }
+    }
 }
 
 /// A node of each of four pairs.
@@ -84,15 +91,6 @@ impl Add for Vectors {
     #[inline(always)]
     fn add(self, b: Self) -> Self {
         Self { x: self.x + b.x, y: self.y + b.y, z: self.z + b.z }
-    }
-}
-
-impl Vectors {
-    /// Where the condition holds these vectors, elsewhere others.
-    #[inline(always)]
-    pub(crate) fn or(self, holds: BVec4A, other: Self) -> Self {
-        let select = |a: Vec4, b: Vec4| Vec4::select(holds, a, b);
-        Self { x: select(self.x, other.x), y: select(self.y, other.y), z: select(self.z, other.z) }
     }
 }
 

@@ -27,13 +27,8 @@ pub(crate) struct Part {
 struct Known {
     /// Its elements do not touch before their triangles have travelled so far together [m].
     apart: f32,
-    /// Nor are they a contact before they have travelled so far; less than zero if they were one the last time [m].
+    /// Nor are they a contact before they have travelled so far [m].
     idle: f32,
-}
-
-impl Known {
-    /// Stands for the way of a contact.
-    const TOUCHES: f32 = -1.0;
 }
 
 /// A pair that may be a contact, and what is known of it, see [`crossed::Tested`]; infinite if nothing is.
@@ -187,8 +182,7 @@ impl Part {
             let now = f64::from(travelled[a as usize]) + f64::from(travelled[b as usize]);
             let known = &mut self.known[at as usize];
             known.apart = known.apart.max(rounded_down(now + distance));
-            known.idle =
-                if looked.touches { Known::TOUCHES } else { known.idle.max(rounded_down(now + idle)) };
+            known.idle = if looked.touches { 0.0 } else { known.idle.max(rounded_down(now + idle)) };
         }
     }
 
@@ -253,19 +247,19 @@ impl Seen {
 fn see(open: &mut [Open], corners: &[Corner]) {
     let edges = open.partition_point(|open| open.pair.kind == Kind::VertexFace);
     let (faces, edges) = open.split_at_mut(edges);
+    let told = |bits: u32, k: usize| bits >> k & 1 == 1;
     see_four(faces, |pairs| {
         let above::Tested { apart, lack, missed } = above::test(corners, pairs);
-        let told = |bits: u32, k: usize| bits >> k & 1 == 1;
         move |k| Seen { apart: told(apart, k), lack: lack[k], missed: told(missed, k), ..Seen::NOTHING }
     });
     see_four(edges, |pairs| {
         let crossed::Tested { apart, end, idle, lack, missed } = crossed::test(corners, pairs);
         move |k| Seen {
-            apart: apart >> k & 1 == 1,
+            apart: told(apart, k),
             end: end[k],
             idle: idle[k],
             lack: lack[k],
-            missed: missed >> k & 1 == 1,
+            missed: told(missed, k),
         }
     });
 }

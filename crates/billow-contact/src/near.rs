@@ -20,7 +20,6 @@ use crate::search::{Search, centre};
 use crate::surface::Exempt;
 use crate::way::{Fit, Frame, Way};
 use billow_num::{Vec3, par};
-use std::ops::Range;
 
 /// Pairs that one thread works off at a time.
 const PART: usize = 2048;
@@ -176,9 +175,10 @@ impl Near {
         let listed: usize = self.parts.iter().map(|part| part.names().len()).sum();
         self.leeway = if listed < nodes { LEEWAY } else { 0.0 };
         // Margins are of no use if the next step looks everything up again.
-        let fast = |range: Range<usize>| range.filter(|i| self.lasting(fit, *i).is_none()).count();
-        let all_pass = par::reduce(nodes, par::CHUNK, fast, |a, b| a + b) > Some(nodes / MANY);
-        self.ways = par::map(nodes, |i| if all_pass { self.passing(fit, i) } else { self.way(fit, i) });
+        let lasting = par::map(nodes, |i| self.lasting(fit, i));
+        let all_pass = lasting.iter().filter(|way| way.is_none()).count() > nodes / MANY;
+        let lasting = |i: usize| lasting[i].filter(|_| !all_pass);
+        self.ways = par::map(nodes, |i| lasting(i).unwrap_or_else(|| self.passing(fit, i)));
         self.travelled.clear();
         self.travelled.resize(search.facets().len(), 0.0);
         search.fit(fit.surface, |i| self.ways[i]);
@@ -241,7 +241,8 @@ impl Near {
             return Vec::new();
         }
         // Which contacts are foreseen is decided in single precision: relative to what depends on nothing but where nodes are.
-        self.trail.follow(centre(fit.path.x0), Fit { frame: Frame::default(), ..fit });
+        let x0 = fit.path.x0;
+        self.trail.follow(centre(x0.len(), |i| x0[i]), Fit { frame: Frame::default(), ..fit });
         self.trail.look_ahead(search, fit, &self.travelled);
         let (trail, travelled) = (&self.trail, &self.travelled);
         each(&mut self.parts, |part, found| {

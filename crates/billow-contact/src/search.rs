@@ -75,8 +75,7 @@ impl Search {
     /// Fits everything to the ways of the nodes.
     pub(crate) fn fit(&mut self, surface: &Surface, ways: impl Fn(usize) -> Way + Sync) {
         let Self { facets, tree, slabs, corners, open, .. } = self;
-        let starts: Vec<Vec3> = par::map(surface.vertex_count(), |i| ways(i).from);
-        let origin = centre(&starts);
+        let origin = centre(surface.vertex_count(), |i| ways(i).from);
         corners.resize(surface.vertex_count(), Corner::ANYWHERE);
         par::fill(corners, |i| Corner::of(ways(i), origin));
         open.resize(corners.len(), false);
@@ -284,12 +283,11 @@ fn each<T: Default + Send>(tasks: &[Task], f: impl Fn(Task, &mut T) + Sync) -> V
     found
 }
 
-/// The middle of the box of some positions; those that are nowhere do not count.
-pub(crate) fn centre(x: &[Vec3]) -> Vec3 {
-    let of = |range: std::ops::Range<usize>| {
-        x[range].iter().copied().filter(|x| x.is_finite()).fold(Aabb::EMPTY, Aabb::with)
-    };
-    let bounds = par::reduce(x.len(), CHUNK, of, Aabb::union).unwrap_or(Aabb::EMPTY);
+/// The middle of the box of so many positions; those that are nowhere do not count.
+pub(crate) fn centre(count: usize, x: impl Fn(usize) -> Vec3 + Sync) -> Vec3 {
+    let of =
+        |range: std::ops::Range<usize>| range.map(&x).filter(|x| x.is_finite()).fold(Aabb::EMPTY, Aabb::with);
+    let bounds = par::reduce(count, CHUNK, of, Aabb::union).unwrap_or(Aabb::EMPTY);
     if bounds.is_empty() { Vec3::ZERO } else { bounds.centre() }
 }
 

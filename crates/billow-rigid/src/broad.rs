@@ -11,7 +11,7 @@ use billow_num::{Vec3, par};
 /// How much boxes are enlarged, as a part of their smallest side.
 const ROOM: f64 = 0.25;
 
-/// Most bodies that are compared with all others when they leave their boxes; if more do, all boxes are sorted anew.
+/// Most bodies that are compared with all others when they leave their boxes; if more do, all boxes are put into cells anew.
 const FEW: usize = 64;
 
 /// Pairs that are told apart at a time.
@@ -43,9 +43,7 @@ impl Broad {
             out.extend(self.pairs[range].iter().filter(|p| meet(p.map(|i| i as usize))));
         }));
     }
-}
 
-impl Broad {
     /// Enlarges the boxes of a few bodies anew and looks for what meets them among all.
     fn replace(&mut self, few: &[usize], boxes: &[Aabb]) {
         let mut new = vec![false; boxes.len()];

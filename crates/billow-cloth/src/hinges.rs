@@ -3,6 +3,10 @@
 //! The modes are computed a few times per step and kept in between; the moment follows the angle to first order. Like
 //! the springs' ([`crate::links`]) each impulse is implicit in its own element, hence stable at any stiffness. It
 //! has the momenta of the mode: none ([Bri03] 1.4).
+//!
+//! Fabrics bend much more easily than they stretch: their moments hardly change in a sub-step. They are evaluated as often
+//! as the stiffest need it, and what they give in between is spread evenly over the sub-steps. Given at once it would
+//! shake layers that rest on each other.
 
 use crate::model::Model;
 use billow_elastic::Hinge;
@@ -16,13 +20,27 @@ const TILE: usize = 64;
 /// mode is computed anew [-].
 const TURNED: f64 = 0.05;
 
+/// How often moments are evaluated in a step at least.
+const LEAST: u32 = 2;
+
+/// Part of an element's own oscillation, in radians, that may pass before its moment is evaluated again [-].
+const PASSES: f64 = 1.25;
+
+/// Of so many elements, one may be stiffer than what decides how often moments are evaluated.
+const STIFFER: usize = 10;
+
 /// All bending elements in the order in which they are swept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hinges {
     tiles: Tiles<4>,
     list: Vec<Bend>,
-    /// Length of the sub-steps [s].
+    /// What the stiffest oscillate with at rest [rad/s].
+    frequency: f64,
+    /// Time between evaluations of moments [s], and the number of sub-steps in it.
     h: f64,
+    spread: u32,
+    /// What a sub-step adds to the velocity of each node [m/s].
+    share: Vec<Vec3>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +49,7 @@ struct Bend {
     element: u32,
     hinge: Hinge,
     damping: f64,
-    /// Impulse per moment without the impulse, for the present length of the sub-steps [s].
+    /// Impulse per moment without the impulse, for the present time between evaluations [s].
     gain: f64,
 }
 
@@ -48,12 +66,26 @@ impl Hinges {
             Bend { element: e as u32, hinge: Hinge::default(), damping: bending.damping()[e], gain: 0.0 }
         };
         let list = tiles.order().iter().map(bend).collect();
-        Self { tiles, list, h: 0.0 }
+        let mut squares = par::map(order.len(), |k| square_of_frequency(model, order[k]));
+        let stiff = squares.len() - squares.len().div_ceil(STIFFER);
+        let frequency = match squares.get(stiff) {
+            Some(_) => squares.select_nth_unstable_by(stiff, f64::total_cmp).1.sqrt(),
+            None => 0.0,
+        };
+        Self { tiles, list, frequency, h: 0.0, spread: 1, share: Vec::new() }
     }
 
-    /// Modes and moments at `x`, the start of a step, for sub-steps of length `h`.
-    pub(crate) fn linearise(&mut self, model: &Model, x: &[Vec3], h: f64) {
-        self.h = h;
+    /// How often moments are evaluated in a step of length `dt`, of so many sub-steps.
+    pub(crate) fn times(&self, dt: f64, steps: u32) -> u32 {
+        let needed = (dt * self.frequency / PASSES).ceil();
+        // Not-a-number needs all.
+        if needed < f64::from(steps) { (needed as u32).max(LEAST).min(steps) } else { steps }
+    }
+
+    /// Modes and moments at `x`, the start of a step, to be evaluated every `spread` sub-steps of length `h`.
+    pub(crate) fn linearise(&mut self, model: &Model, x: &[Vec3], (h, spread): (f64, u32)) {
+        let h = h * f64::from(spread);
+        (self.h, self.spread) = (h, spread);
         par::for_each_mut(&mut self.list, |_, bend| bend.linearise(model, x, h));
     }
 
@@ -70,8 +102,31 @@ impl Hinges {
         });
     }
 
-    /// One sweep over the velocities of a sub-step; `moved` is how far nodes are from the start of the step.
-    pub(crate) fn sweep(&mut self, model: &Model, moved: &[Vec3], v: &mut [Vec3]) {
+    /// Evaluates the moments in one sweep; `moved` is how far nodes are from the start of the step. The velocities of the
+    /// present sub-step get their share.
+    pub(crate) fn evaluate(&mut self, model: &Model, moved: &[Vec3], v: &mut [Vec3]) {
+        if self.spread == 1 {
+            return self.sweep(model, moved, v);
+        }
+        let mut before = std::mem::take(&mut self.share);
+        before.clear();
+        before.extend_from_slice(v);
+        self.sweep(model, moved, v);
+        let part = 1.0 / f64::from(self.spread);
+        par::zip_mut(v, &mut before, |_, v, share| {
+            let all = *v - *share;
+            *v = *share + all * part;
+            *share = all * part;
+        });
+        self.share = before;
+    }
+
+    /// Gives the velocities of another sub-step their share of what was evaluated last.
+    pub(crate) fn go_on(&self, v: &mut [Vec3]) {
+        par::for_each_mut(v, |i, v| *v += self.share[i]);
+    }
+
+    fn sweep(&mut self, model: &Model, moved: &[Vec3], v: &mut [Vec3]) {
         let (weights, h) = (&model.inverse_masses, self.h);
         self.tiles.sweep(&mut self.list, v, |bend, nodes, v| {
             let Hinge { mode, moment, rigidity } = &bend.hinge;
@@ -89,15 +144,23 @@ impl Hinges {
     }
 }
 
+/// Square of what an element oscillates with about its rest pose if only its own moment acts [rad²/s²].
+fn square_of_frequency(model: &Model, e: usize) -> f64 {
+    let hinge = model.bending.hinge(e, &model.rest);
+    hinge.rigidity * compliance(model, &hinge, e)
+}
+
+/// Speed along the mode per impulse, `Σ |uᵢ|²/mᵢ`.
+fn compliance(model: &Model, hinge: &Hinge, e: usize) -> f64 {
+    let terms = hinge.mode.iter().zip(model.bending.nodes()[e]);
+    terms.map(|(mode, i)| mode.length_squared() * model.inverse_masses[i as usize]).sum()
+}
+
 impl Bend {
     fn linearise(&mut self, model: &Model, x: &[Vec3], h: f64) {
         let e = self.element as usize;
         self.hinge = model.bending.hinge(e, x);
-        let nodes = model.bending.nodes()[e];
-        let terms = self.hinge.mode.iter().zip(nodes);
-        // Speed along the mode per impulse, `Σ |uᵢ|²/mᵢ`.
-        let compliance: f64 =
-            terms.map(|(mode, i)| mode.length_squared() * model.inverse_masses[i as usize]).sum();
+        let compliance = compliance(model, &self.hinge, e);
         self.gain = h / (1.0 + h * (self.hinge.rigidity * h + self.damping) * compliance);
     }
 
@@ -127,14 +190,14 @@ mod tests {
         let mut bump = || Vec3::from_array([0; 3].map(|_| draws.range(-0.02, 0.02)));
         let x: Vec<Vec3> = model.rest.iter().map(|x| *x + bump()).collect();
         let mut start = Hinges::new(&model);
-        start.linearise(&model, &x, 1e-3);
+        start.linearise(&model, &x, (1e-3, 1));
         for (turn, anew) in [(0.3, true), (0.0, false)] {
             let turn = Quat::from_rotation_x(turn);
             let end: Vec<Vec3> = x.iter().map(|x| turn * *x + Vec3::new(0.5, 0.2, -3.0)).collect();
             let moved: Vec<Vec3> = x.iter().zip(&end).map(|(x, end)| *end - *x).collect();
             let (mut hinges, mut fresh) = (start.clone(), Hinges::new(&model));
             hinges.linearise_again(&model, &end, &moved);
-            fresh.linearise(&model, &end, 1e-3);
+            fresh.linearise(&model, &end, (1e-3, 1));
             let expected = if anew { &fresh } else { &start };
             let mut largest = 0f64;
             for (k, (bend, expected)) in hinges.list.iter().zip(&expected.list).enumerate() {

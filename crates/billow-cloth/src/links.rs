@@ -31,37 +31,51 @@ const EXACT: f64 = 1e-5;
 pub(crate) struct Links {
     tiles: Tiles<2>,
     list: Vec<Link>,
+    springs: Vec<Spring>,
     /// See [`Links::usual_length`].
     usual_length: f64,
-    /// Length of the sub-steps that gains were computed for [s].
+    /// Length of the sub-steps that links were started for [s].
     h: f64,
 }
 
+/// What sweeps need of a spring: two lines of a cache, no divisions.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Number in the model.
-    element: u32,
-    rest: f64,
-    /// Tension per length [N/m].
-    stiffness: f64,
-    /// Tension per speed [N·s/m].
-    damping: f64,
-    /// Lengths between which impulses keep it [m].
-    shortest: f64,
-    longest: f64,
-    /// Lengths that it may have at least and at most at the end of a step [m].
-    crushed: f64,
-    allowed: f64,
-    /// Inverse masses of the ends [1/kg].
-    weights: [f64; 2],
-    /// Impulse per tension without the impulse, for the present length of the sub-steps [s].
-    gain: f64,
-    /// Impulse that pulls the ends together, of this sub-step or the last [N·s].
-    impulse: f64,
     /// From the first end to the second at the start of the sub-step [-].
     unit: Vec3,
     /// Length then [m].
     length: f64,
+    /// Impulse that pulls the ends together, of this sub-step or the last [N·s].
+    impulse: f64,
+    /// Inverse masses of the ends [1/kg].
+    weights: [f64; 2],
+    /// Impulse if the length did not change [N·s], and what is added per rate of the length [kg].
+    still: f64,
+    per_rate: f64,
+    /// Impulse per length at the start of the sub-step [N·s/m].
+    per_length: f64,
+    /// Change of the length at the end of the sub-step per impulse [m/(N·s)], and its inverse.
+    compliance: f64,
+    resistance: f64,
+    rest: f64,
+    /// Lengths between which impulses keep it [m].
+    shortest: f64,
+    longest: f64,
+    /// Length that it may have at least at the end of a step [m].
+    crushed: f64,
+}
+
+/// What else is known of it.
+#[derive(Clone, Copy, Debug)]
+struct Spring {
+    /// Number in the model.
+    element: u32,
+    /// Tension per length [N/m].
+    stiffness: f64,
+    /// Tension per speed [N·s/m].
+    damping: f64,
+    /// Length that it may have at most at the end of a step [m].
+    allowed: f64,
 }
 
 impl Links {
@@ -76,30 +90,42 @@ impl Links {
         let link = |position: &u32| {
             let e = order[*position as usize];
             let (rest, limit) = (springs.rest_lengths()[e], &model.limits[e]);
+            let weights = springs.ends()[e].map(|i| model.inverse_masses[i as usize]);
             Link {
-                element: e as u32,
+                unit: Vec3::ZERO,
+                length: 0.0,
+                impulse: 0.0,
+                weights,
+                still: 0.0,
+                per_rate: 0.0,
+                per_length: 0.0,
+                compliance: 0.0,
+                resistance: 0.0,
                 rest,
-                stiffness: springs.stiffness()[e] / rest,
-                damping: springs.damping()[e] / rest,
                 shortest: rest * (1.0 - STOP * limit.compression),
                 longest: rest * (1.0 + STOP * limit.extension),
                 crushed: rest * (1.0 - STOP * limit.compression - CRUSHED).max(0.0),
-                allowed: rest * (1.0 + limit.extension),
-                weights: springs.ends()[e].map(|i| model.inverse_masses[i as usize]),
-                gain: 0.0,
-                impulse: 0.0,
-                unit: Vec3::ZERO,
-                length: 0.0,
+            }
+        };
+        let spring = |position: &u32| {
+            let e = order[*position as usize];
+            let rest = springs.rest_lengths()[e];
+            Spring {
+                element: e as u32,
+                stiffness: springs.stiffness()[e] / rest,
+                damping: springs.damping()[e] / rest,
+                allowed: rest * (1.0 + model.limits[e].extension),
             }
         };
         let list: Vec<Link> = tiles.order().iter().map(link).collect();
+        let springs = tiles.order().iter().map(spring).collect();
         let mut lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
         let quarter = lengths.len() / 4;
         let usual_length = match lengths.get(quarter) {
             Some(_) => *lengths.select_nth_unstable_by(quarter, f64::total_cmp).1,
             None => f64::INFINITY,
         };
-        Self { tiles, list, usual_length, h: 0.0 }
+        Self { tiles, list, springs, usual_length, h: 0.0 }
     }
 
     /// Length that a quarter of the springs do not have: about that of the edges of a fine garment among coarse ones [m].
@@ -109,9 +135,10 @@ impl Links {
 
     /// Begins a step of sub-steps of length `h` with the tensions at its start [N]; none if there are none.
     pub(crate) fn start(&mut self, h: f64, tension: &[f64]) {
-        par::for_each_mut(&mut self.list, |_, link| {
-            link.gain = link.gain(h);
-            link.impulse = tension.get(link.element as usize).map_or(0.0, |t| t * h);
+        let springs = &self.springs;
+        par::for_each_mut(&mut self.list, |k, link| {
+            link.start(&springs[k], h);
+            link.impulse = tension.get(springs[k].element as usize).map_or(0.0, |t| t * h);
         });
         self.h = h;
     }
@@ -125,14 +152,14 @@ impl Links {
     pub(crate) fn remember(&self, springs: usize, tension: &mut Vec<f64>) {
         tension.clear();
         tension.resize(springs, 0.0);
-        self.list.iter().for_each(|link| tension[link.element as usize] = link.impulse / self.h);
+        let both = self.list.iter().zip(&self.springs);
+        both.for_each(|(link, spring)| tension[spring.element as usize] = link.impulse / self.h);
     }
 
     /// How much longer than allowed the longest spring is at `x`, relative to what is allowed [-].
     pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
         let longest = par::max(self.list.len(), |k| {
-            let (link, [a, b]) = (&self.list[k], self.tiles.nodes(k));
-            x[b as usize].distance(x[a as usize]) / link.allowed
+            self.along(k, x).length() / self.springs[k].allowed
         });
         (longest - 1.0).max(0.0)
     }
@@ -144,6 +171,7 @@ impl Links {
             link.length = along.length();
             link.unit = if link.length > 0.0 { along * link.length.recip() } else { Vec3::ZERO };
             link.impulse *= KEPT;
+            link.still = link.per_length * (link.length - link.rest);
             *va += link.unit * (link.impulse * link.weights[0]);
             *vb -= link.unit * (link.impulse * link.weights[1]);
         });
@@ -154,7 +182,7 @@ impl Links {
         let h = self.h;
         self.tiles.sweep(&mut self.list, v, |link, _, [va, vb]| {
             let without = link.unit.dot(*vb - *va) + (link.weights[0] + link.weights[1]) * link.impulse;
-            let impulse = link.impulse(without, h);
+            let impulse = link.impulse_at(without, h);
             let change = impulse - link.impulse;
             link.impulse = impulse;
             *va += link.unit * (change * link.weights[0]);
@@ -183,7 +211,7 @@ impl Links {
 
     /// Whether the spring at a place is longer than it may be.
     pub(crate) fn too_long(&self, k: u32, x: &[Vec3]) -> bool {
-        self.along(k as usize, x).length() > self.list[k as usize].allowed
+        self.along(k as usize, x).length() > self.springs[k as usize].allowed
     }
 
     /// Sets the spring at a place on its limit if it is beyond. Returns its ends if it was.
@@ -232,20 +260,23 @@ impl Link {
         Some([shift * self.weights[0], shift * -self.weights[1]])
     }
 
-    fn gain(&self, h: f64) -> f64 {
-        let compliance = h * (self.weights[0] + self.weights[1]);
-        h / (1.0 + compliance * (h * self.stiffness + self.damping))
+    /// Prepares sub-steps of length `h`: `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the
+    /// length `l` would have without the impulse, solved for it.
+    fn start(&mut self, spring: &Spring, h: f64) {
+        self.compliance = h * (self.weights[0] + self.weights[1]);
+        self.resistance = self.compliance.recip();
+        let force = h * spring.stiffness + spring.damping;
+        let gain = h / (1.0 + self.compliance * force);
+        (self.per_length, self.per_rate) = (gain * spring.stiffness, gain * force);
     }
 
     /// The impulse that pulls the ends together, given the rate of the length without it [N·s].
     #[inline(always)]
-    fn impulse(&self, rate: f64, h: f64) -> f64 {
-        let length = self.length + rate * h;
-        let compliance = h * (self.weights[0] + self.weights[1]);
-        let pull = self.gain * (self.stiffness * (length - self.rest) + self.damping * rate);
-        let end = length - compliance * pull;
-        let bound = end.min(self.longest).max(self.shortest);
-        if end == bound { pull } else { pull + (end - bound) / compliance }
+    fn impulse_at(&self, rate: f64, h: f64) -> f64 {
+        let pull = self.still + self.per_rate * rate;
+        let end = self.length + rate * h - self.compliance * pull;
+        // Nothing is added within the limits.
+        pull + (end - end.min(self.longest).max(self.shortest)) * self.resistance
     }
 }
 

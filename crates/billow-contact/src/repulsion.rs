@@ -8,7 +8,7 @@
 
 use crate::push::{Push, Pushes};
 use crate::touch::Touch;
-use crate::{Config, Update};
+use crate::{Config, Contact, Update};
 use billow_num::par::Tiles;
 use billow_num::{Vec3, par};
 
@@ -19,6 +19,8 @@ const TILE: usize = 128;
 #[derive(Clone, Copy, Debug)]
 struct Repulsion {
     weights: [f64; 4],
+    /// Weights times the inverse masses of the nodes: what an impulse adds to their velocities [1/kg].
+    shares: [f64; 4],
     unit: Vec3,
     /// Distance to keep [m].
     gap: f64,
@@ -37,8 +39,8 @@ struct Repulsion {
 /// The rule that the contacts of one sub-step follow.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// Length of the sub-step [s].
-    h: f64,
+    /// Inverse of the length of the sub-step [1/s].
+    rate: f64,
     /// How overlaps are pushed apart; without, they only get no deeper.
     spring: Option<Spring>,
     /// Factor on every impulse [-].
@@ -60,6 +62,7 @@ impl Repulsion {
     /// Stands where a contact may be put.
     const NONE: Self = Self {
         weights: [0.0; 4],
+        shares: [0.0; 4],
         unit: Vec3::ZERO,
         gap: 0.0,
         overlap: 0.0,
@@ -69,13 +72,15 @@ impl Repulsion {
         held: Vec3::ZERO,
     };
 
-    fn new(touch: &Touch, mass: f64) -> Self {
+    fn new(touch: &Touch, inverse_masses: &[f64]) -> Self {
+        let Contact { nodes, weights, .. } = touch.contact;
         Self {
-            weights: touch.contact.weights,
+            weights,
+            shares: std::array::from_fn(|k| weights[k] * inverse_masses[nodes[k] as usize]),
             unit: touch.contact.normal,
             gap: touch.gap,
             overlap: 0.0,
-            mass,
+            mass: 1.0 / touch.contact.compliance(inverse_masses),
             friction: touch.friction,
             normal: 0.0,
             held: Vec3::ZERO,
@@ -86,6 +91,12 @@ impl Repulsion {
     fn relative(&self, [a, b, c, d]: [Vec3; 4]) -> Vec3 {
         let w = &self.weights;
         a * w[0] + b * w[1] + c * w[2] + d * w[3]
+    }
+
+    /// Adds an impulse to the velocities of its nodes, or to positions what it would move them by.
+    #[inline(always)]
+    fn give(&self, impulse: Vec3, values: [&mut Vec3; 4]) {
+        values.into_iter().zip(self.shares).for_each(|(value, share)| *value += impulse * share);
     }
 
     /// Notes the overlap of the contact when its nodes are at `x`.
@@ -100,16 +111,14 @@ impl Repulsion {
         let overlap = self.overlap;
         let relative = self.relative(v);
         let approach = relative.dot(self.unit);
-        let push = if overlap < 0.0 {
-            // Still apart: arrive at the thickness, no farther.
-            (overlap / rule.h - approach) * self.mass
-        } else {
-            // Inelastic part, then the capped spring.
-            let stop = -approach * self.mass;
-            rule.spring.map_or(stop, |spring| {
+        // What is still apart arrives at the thickness, no farther; what overlaps stops.
+        let stop = (overlap.min(0.0) * rule.rate - approach) * self.mass;
+        let push = match &rule.spring {
+            Some(spring) if overlap >= 0.0 => {
                 let aim = (spring.recovery * overlap).min(spring.fastest);
                 ((aim - approach) * self.mass).min(stop.max(-self.normal) + spring.stiffness * overlap)
-            })
+            }
+            _ => stop,
         };
         let normal = (self.normal + rule.relaxation * push).max(0.0);
         if normal == 0.0 && self.normal == 0.0 {
@@ -160,7 +169,7 @@ impl Repulsions {
         list.resize(nodes.len(), Repulsion::NONE);
         par::fill(list, |position| {
             let k = movable[tiles.order()[position] as usize] as usize;
-            Repulsion::new(&touches[k], 1.0 / compliance(k))
+            Repulsion::new(&touches[k], inverse_masses)
         });
     }
 
@@ -202,40 +211,34 @@ impl Repulsions {
     }
 
     /// Begins a sub-step from `x` with the impulses of the last one.
-    pub(crate) fn warm(&mut self, x: &[Vec3], inverse_masses: &[f64], v: &mut [Vec3]) {
+    pub(crate) fn warm(&mut self, x: &[Vec3], v: &mut [Vec3]) {
         self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
             contact.place(nodes.map(|i| x[i as usize]));
             if contact.normal > 0.0 {
-                let impulse = contact.unit * contact.normal + contact.held;
-                for (k, v) in v.into_iter().enumerate() {
-                    *v += impulse * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
-                }
+                contact.give(contact.unit * contact.normal + contact.held, v);
             }
         });
     }
 
     /// Takes a part of every overlap out of the positions `x`, at most `most` [m].
-    pub(crate) fn push_out(&mut self, (part, most): (f64, f64), inverse_masses: &[f64], x: &mut [Vec3]) {
-        self.tiles.sweep(&mut self.list, x, |contact, nodes, x| {
+    pub(crate) fn push_out(&mut self, (part, most): (f64, f64), x: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, x, |contact, _, x| {
             let overlap = contact.gap - contact.relative([*x[0], *x[1], *x[2], *x[3]]).dot(contact.unit);
             if overlap > 0.0 {
-                let push = contact.unit * ((part * overlap).min(most) * contact.mass);
-                for (k, x) in x.into_iter().enumerate() {
-                    *x += push * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
-                }
+                contact.give(contact.unit * ((part * overlap).min(most) * contact.mass), x);
             }
         });
     }
 
     /// Takes every overlap out of the positions `x`, one after the other, and tells the nodes that move.
-    pub(crate) fn separate(&self, inverse_masses: &[f64], x: &mut [Vec3], mut moved: impl FnMut(u32)) {
+    pub(crate) fn separate(&self, x: &mut [Vec3], mut moved: impl FnMut(u32)) {
         for (k, contact) in self.list.iter().enumerate() {
             let nodes = self.tiles.nodes(k);
             let overlap = contact.gap - contact.relative(nodes.map(|i| x[i as usize])).dot(contact.unit);
             if overlap > 0.0 {
                 let push = contact.unit * (overlap * contact.mass);
-                for (weight, i) in contact.weights.into_iter().zip(nodes) {
-                    x[i as usize] += push * (weight * inverse_masses[i as usize]);
+                for (share, i) in contact.shares.into_iter().zip(nodes) {
+                    x[i as usize] += push * share;
                     moved(i);
                 }
             }
@@ -243,7 +246,7 @@ impl Repulsions {
     }
 
     /// One sweep of repulsion and friction over the velocities of a sub-step of length `h` that starts from `x`.
-    pub(crate) fn repel(&mut self, (x, h): (&[Vec3], f64), masses: &[f64], config: &Config, v: &mut [Vec3]) {
+    pub(crate) fn repel(&mut self, (x, h): (&[Vec3], f64), config: &Config, v: &mut [Vec3]) {
         let spring = Spring {
             recovery: config.recovery / h,
             fastest: config.recovery_speed,
@@ -251,35 +254,31 @@ impl Repulsions {
         };
         let tiles = &self.tiles;
         par::for_each_mut(&mut self.list, |k, contact| contact.place(tiles.nodes(k).map(|i| x[i as usize])));
-        self.sweep(Rule { h, spring: Some(spring), relaxation: 1.0 }, (masses, config), v);
+        self.sweep(Rule { rate: h.recip(), spring: Some(spring), relaxation: 1.0 }, config, v);
     }
 
     /// The same for a sub-step begun with [`Repulsions::warm`], without pushing apart what overlaps.
-    pub(crate) fn hold(&mut self, h: f64, masses: &[f64], config: &Config, v: &mut [Vec3]) {
-        self.sweep(Rule { h, spring: None, relaxation: 1.0 }, (masses, config), v);
+    pub(crate) fn hold(&mut self, h: f64, config: &Config, v: &mut [Vec3]) {
+        self.sweep(Rule { rate: h.recip(), spring: None, relaxation: 1.0 }, config, v);
     }
 
-    fn sweep(&mut self, rule: Rule, (masses, config): (&[f64], &Config), v: &mut [Vec3]) {
+    fn sweep(&mut self, rule: Rule, config: &Config, v: &mut [Vec3]) {
         match config.update {
-            Update::Sequential => self.one_by_one(&rule, masses, v),
-            Update::Parallel { relaxation } => {
-                self.all_at_once(&Rule { relaxation, ..rule }, masses, v);
-            }
+            Update::Sequential => self.one_by_one(&rule, v),
+            Update::Parallel { relaxation } => self.all_at_once(&Rule { relaxation, ..rule }, v),
         }
     }
 
-    fn one_by_one(&mut self, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
-        self.tiles.sweep(&mut self.list, v, |contact, nodes, v| {
+    fn one_by_one(&mut self, rule: &Rule, v: &mut [Vec3]) {
+        self.tiles.sweep(&mut self.list, v, |contact, _, v| {
             let impulse = contact.respond([*v[0], *v[1], *v[2], *v[3]], rule);
             if impulse != Vec3::ZERO {
-                for (k, v) in v.into_iter().enumerate() {
-                    *v += impulse * (contact.weights[k] * inverse_masses[nodes[k] as usize]);
-                }
+                contact.give(impulse, v);
             }
         });
     }
 
-    fn all_at_once(&mut self, rule: &Rule, inverse_masses: &[f64], v: &mut [Vec3]) {
+    fn all_at_once(&mut self, rule: &Rule, v: &mut [Vec3]) {
         let Self { tiles, list, impulses, .. } = self;
         impulses.resize(list.len(), Vec3::ZERO);
         {
@@ -289,8 +288,8 @@ impl Repulsions {
             });
         }
         for (k, (contact, impulse)) in list.iter().zip(impulses).enumerate() {
-            for (corner, i) in tiles.nodes(k).into_iter().enumerate() {
-                v[i as usize] += *impulse * (contact.weights[corner] * inverse_masses[i as usize]);
+            for (share, i) in contact.shares.into_iter().zip(tiles.nodes(k)) {
+                v[i as usize] += *impulse * share;
             }
         }
     }

@@ -173,24 +173,24 @@ impl<'a> Pipeline<'a> {
 
     /// Begins a sub-step from positions `x` with the impulses of the last one.
     pub fn warm(&mut self, x: &[Vec3], v: &mut [Vec3]) {
-        self.work.repulsions.warm(x, self.surface.inverse_masses(), v);
+        self.work.repulsions.warm(x, v);
     }
 
     /// Moves what overlaps a little apart without giving it velocity.
     pub fn push_out(&mut self, x: &mut [Vec3]) {
         let most = self.config.recovery_speed * self.step.dt;
-        self.work.repulsions.push_out((self.config.recovery, most), self.surface.inverse_masses(), x);
+        self.work.repulsions.push_out((self.config.recovery, most), x);
     }
 
     /// One sweep of repulsion and friction over the velocities `v` of a sub-step of length `h` from positions `x`.
     pub fn repel(&mut self, (x, h): (&[Vec3], f64), v: &mut [Vec3]) {
-        self.work.repulsions.repel((x, h), self.surface.inverse_masses(), self.config, v);
+        self.work.repulsions.repel((x, h), self.config, v);
     }
 
     /// One sweep of a sub-step of length `h` begun with [`Pipeline::warm`] that keeps contacts from coming nearer and from
     /// sliding, but leaves overlaps to [`Pipeline::push_out`].
     pub fn hold(&mut self, h: f64, v: &mut [Vec3]) {
-        self.work.repulsions.hold(h, self.surface.inverse_masses(), self.config, v);
+        self.work.repulsions.hold(h, self.config, v);
     }
 
     /// Tests the trajectories of the mean velocities `v`. Pairs that would collide become contacts, as they are when they
@@ -285,7 +285,7 @@ impl Pipeline<'_> {
     /// One sweep over the positions `x` at the end of the step that takes what collided so far back to its own side, so that a
     /// solver which goes on changing them need not let it collide again. Tells the nodes it moves.
     pub fn keep_apart(&mut self, x: &mut [Vec3], moved: impl FnMut(u32)) {
-        self.work.barriers.separate(self.surface.inverse_masses(), x, moved);
+        self.work.barriers.separate(x, moved);
     }
 
     fn put_barriers(&mut self, collisions: &[Collision]) {

@@ -54,24 +54,28 @@ pub fn bending_mode([x1, x2, x3, x4]: [Vec3; 4]) -> Option<([Vec3; 4], f64, f64)
     let edge = x4 - x3;
     let (n1, n2) = ((x1 - x3).cross(x1 - x4), (x2 - x4).cross(x2 - x3));
     let (length2, n1_2, n2_2) = (edge.length_squared(), n1.length_squared(), n2.length_squared());
-    if !(length2 > 0.0 && n1_2 > 0.0 && n2_2 > 0.0) {
+    let areas2 = n1_2 * n2_2;
+    let all = areas2 * length2;
+    if !(all > 0.0) {
         return None;
     }
-    let length = length2.sqrt();
-    let (u1, u2) = (n1 * (length / n1_2), n2 * (length / n2_2));
+    // One division for all: each inverse is the others times this.
+    let inverse = all.recip();
+    let (length, areas) = (length2.sqrt(), areas2.sqrt());
+    let beside = length * length2 * inverse;
+    let (u1, u2) = (n1 * (beside * n2_2), n2 * (beside * n1_2));
     // Barycentric coordinates of the opposite corners along the edge.
-    let along = edge * length2.recip();
+    let along = edge * (areas2 * inverse);
     let (a1, a2) = ((x1 - x4).dot(along), (x2 - x4).dot(along));
     let mode = [u1, u2, u1 * a1 + u2 * a2, -(u1 * (a1 + 1.0) + u2 * (a2 + 1.0))];
-    let scale = (n1_2 * n2_2).sqrt().recip();
-    let cosine = (n1.dot(n2) * scale).clamp(-1.0, 1.0);
-    let turn = n1.cross(n2);
-    let (sine_sign, sine) = (turn.dot(edge), turn.length() * scale);
+    let cosine = (n1.dot(n2) * (areas * length2 * inverse)).clamp(-1.0, 1.0);
+    // Both normals are across the edge, so what turns one into the other is along it.
+    let sine = n1.cross(n2).dot(edge) * (areas * length * inverse);
     // The larger of the two from the half-angle formula, which does not cancel there, the smaller from the product.
     let larger = ((1.0 + cosine.abs()) / 2.0).sqrt();
-    let smaller = sine / (2.0 * larger);
+    let smaller = sine.abs() / (2.0 * larger);
     let (half_sine, half_cosine) = if cosine > 0.0 { (smaller, larger) } else { (larger, smaller) };
-    Some((mode, if sine_sign < 0.0 { -half_sine } else { half_sine }, half_cosine))
+    Some((mode, if sine < 0.0 { -half_sine } else { half_sine }, half_cosine))
 }
 
 impl Bending {

@@ -5,7 +5,8 @@
 
 use crate::candidates::Candidates;
 use crate::contact::{Motion, Touch};
-use crate::detect::{Memory, Search, meeting, with_scratch};
+use crate::detect::{Search, meeting, with_scratch};
+use crate::memory::Memory;
 use crate::near::{Known, Scratch, sampled, touches};
 use crate::since::{by_size, region};
 use billow_num::{Vec3, par};

@@ -7,8 +7,9 @@
 use crate::Config;
 use crate::collide::collide;
 use crate::contact::{Contact, Motion};
-use crate::detect::{BODIES, Found, LATE, Look, Search};
+use crate::detect::{BODIES, Found, Search};
 use crate::graph::{Levels, levels};
+use crate::memory::{LATE, Look};
 use crate::motion;
 use crate::sleep;
 use crate::solve::{Row, both};
@@ -202,19 +203,9 @@ const CONTACTS: usize = 256;
 
 /// Contacts level by level.
 pub(crate) fn level_order(levels: &Levels, contacts: &[Contact]) -> Vec<u32> {
-    let of = |c: &Contact| level_of(levels, c) as usize;
-    let mut ends = vec![0u32; levels.count as usize + 1];
-    contacts.iter().for_each(|c| ends[of(c) + 1] += 1);
-    for level in 1..ends.len() {
-        ends[level] += ends[level - 1];
-    }
-    let mut order = vec![0; contacts.len()];
-    for (k, c) in contacts.iter().enumerate() {
-        let end = &mut ends[of(c)];
-        order[*end as usize] = k as u32;
-        *end += 1;
-    }
-    order
+    let of = |c: &u32| level_of(levels, &contacts[*c as usize]) as usize;
+    let all: Vec<u32> = (0..contacts.len() as u32).collect();
+    par::bucketed(&all, levels.count as usize, of).0
 }
 
 fn level_of(levels: &Levels, c: &Contact) -> u32 {
@@ -457,8 +448,8 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
 mod tests {
     use super::*;
     use crate::Model;
-    use crate::detect::Memory;
     use crate::experiments::wall;
+    use crate::memory::Memory;
     use billow_num::Pose;
 
     /// Contacts of a wall that gravity pulls at, as rows, and the velocities.

@@ -3,10 +3,11 @@
 use crate::broad::Broad;
 use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
-use crate::detect::{Found, Look, Memory, Search};
+use crate::detect::{Found, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::halt::Halt;
+use crate::memory::{Look, Memory};
 use crate::model::Model;
 use crate::solve::Row;
 use crate::state::{Carried, State};
@@ -210,7 +211,7 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
     search.pairs(&work.predicted, &work.live, (&mut work.broad, &mut work.pairs));
-    work.memory.begin(model, state, &work.pairs);
+    work.memory.begin(model, state, (work.broad.all(), &work.pairs));
     let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }

@@ -25,8 +25,13 @@ pub(crate) struct Broad {
 }
 
 impl Broad {
-    /// Pairs `[a, b]`, `a < b`, ascending, of overlapping boxes of which at least one is `live`.
-    pub(crate) fn pairs(&mut self, boxes: &[Aabb], live: &[bool], out: &mut Vec<[u32; 2]>) {
+    /// Pairs `[a, b]`, `a < b`, ascending, of overlapping boxes of which at least one is `live` and which are `wanted`.
+    pub(crate) fn pairs(
+        &mut self,
+        boxes: &[Aabb],
+        live: &[bool],
+        wanted: impl Fn(&[u32; 2]) -> bool + Sync + Send,
+    ) -> Vec<[u32; 2]> {
         let holds = |b: &Aabb, fat: &Aabb| fat.min.cmple(b.min).all() && b.max.cmple(fat.max).all();
         let known = self.boxes.len() == boxes.len();
         let left = |i: &usize| !known || !holds(&boxes[*i], &self.boxes[*i]);
@@ -38,9 +43,9 @@ impl Broad {
             self.replace(&left, boxes);
         }
         let meet = |[a, b]: [usize; 2]| (live[a] || live[b]) && boxes[a].overlaps(&boxes[b]);
-        *out = par::gather(self.pairs.len(), TOGETHER, |range, out: &mut Vec<[u32; 2]>| {
-            out.extend(self.pairs[range].iter().filter(|p| meet(p.map(|i| i as usize))));
-        });
+        par::gather(self.pairs.len(), TOGETHER, |range, out: &mut Vec<[u32; 2]>| {
+            out.extend(self.pairs[range].iter().filter(|p| wanted(p) && meet(p.map(|i| i as usize))));
+        })
     }
 
     /// All pairs of enlarged boxes, ascending.
@@ -92,12 +97,35 @@ fn meeting(boxes: &[Aabb], live: &[bool]) -> Vec<[u32; 2]> {
     })
 }
 
+/// A box in a cell, rounded outwards: most others in the cell are ruled out without looking elsewhere.
+#[derive(Clone, Copy)]
+struct Entry {
+    bucket: u32,
+    body: u32,
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
+impl Entry {
+    fn new(bucket: u32, body: u32, b: &Aabb) -> Self {
+        let low = b.min.to_array().map(|x| (x as f32).next_down());
+        let high = b.max.to_array().map(|x| (x as f32).next_up());
+        Self { bucket, body, low, high }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        // All six are compared at once: most boxes of a cell do not meet, each for another reason.
+        let apart = |k: usize| (self.low[k] > other.high[k]) | (other.low[k] > self.high[k]);
+        !(apart(0) | apart(1) | apart(2))
+    }
+}
+
 /// Boxes by the cells they touch. Several cells may share a bucket.
 struct Lattice<'a> {
     boxes: &'a [Aabb],
     per_metre: f64,
-    /// Bodies of buckets, ascending in each, and where each bucket ends.
-    crowds: Vec<u32>,
+    /// Boxes in buckets, those of earlier bodies first in each, and where each bucket ends.
+    crowds: Vec<Entry>,
     ends: Vec<u32>,
     /// Bodies that are in no bucket because they touch too many cells, ascending.
     wide: Vec<u32>,
@@ -109,16 +137,17 @@ impl<'a> Lattice<'a> {
         let mut lattice = Self { boxes, per_metre, crowds: Vec::new(), ends: Vec::new(), wide: Vec::new() };
         let there = |i: &u32| !boxes[*i as usize].is_empty();
         lattice.wide = (0..boxes.len() as u32).filter(there).filter(|i| lattice.cells(*i).is_none()).collect();
-        let entries: Vec<(u32, u32)> = par::gather(boxes.len(), PIECE, |range, out| {
+        let entries: Vec<Entry> = par::gather(boxes.len(), PIECE, |range, out| {
             for i in range.map(|i| i as u32).filter(there) {
-                lattice.cells(i).into_iter().for_each(|cells| cells.each(|c| out.push((bucket(c), i))));
+                let Some(cells) = lattice.cells(i) else { continue };
+                let entry = Entry::new(0, i, &boxes[i as usize]);
+                cells.each(|c| out.push(Entry { bucket: bucket(c), ..entry }));
             }
         });
         // About two buckets for an entry, so that few cells share one.
         let buckets = entries.len().next_power_of_two();
-        let of = |e: &(u32, u32)| e.0 as usize & (buckets - 1);
-        let (entries, ends) = par::bucketed(&entries, buckets, of);
-        (lattice.crowds, lattice.ends) = (entries.iter().map(|e| e.1).collect(), ends);
+        let of = |e: &Entry| e.bucket as usize & (buckets - 1);
+        (lattice.crowds, lattice.ends) = par::bucketed(&entries, buckets, of);
         lattice
     }
 
@@ -145,11 +174,13 @@ impl<'a> Lattice<'a> {
             return;
         };
         out.extend(self.wide.iter().filter(|j| meets(j)));
+        let this = Entry::new(0, i, b);
         cells.each(|c| {
             let k = bucket(c) as usize & (self.ends.len() - 1);
             let start = if k == 0 { 0 } else { self.ends[k - 1] };
             let crowd = &self.crowds[start as usize..self.ends[k] as usize];
-            out.extend(crowd.iter().filter(|j| meets(j)));
+            let later = crowd.iter().rev().take_while(|e| e.body > i);
+            out.extend(later.filter(|e| e.meets(&this)).map(|e| e.body).filter(meets));
         });
         // Boxes meet in several cells.
         out.sort_unstable();
@@ -213,8 +244,7 @@ mod tests {
             };
             let boxes: Vec<Aabb> = (0..400).map(make).collect();
             let kept = broad.boxes.get(5).copied();
-            let mut found = Vec::new();
-            broad.pairs(&boxes, &live, &mut found);
+            let found = broad.pairs(&boxes, &live, |_| true);
             let mut truth = Vec::new();
             for i in 0..400u32 {
                 for j in i + 1..400 {

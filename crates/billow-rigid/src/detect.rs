@@ -68,20 +68,21 @@ impl Search<'_> {
         self.config.margin * a.depth.min(b.depth) + a.skin + b.skin
     }
 
-    /// Pairs of bodies whose ways overlap.
+    /// Pairs of bodies whose ways overlap, those of them that are `wanted`.
     pub(crate) fn pairs(
         &self,
         predicted: &[Pose],
         live: &[bool],
-        (broad, out): (&mut Broad, &mut Vec<[u32; 2]>),
-    ) {
+        broad: &mut Broad,
+        wanted: impl Fn(&[u32; 2]) -> bool + Sync + Send,
+    ) -> Vec<[u32; 2]> {
         let boxes: Vec<Aabb> = par::map(predicted.len(), |i| {
             let shape = self.model.geometry(i);
             let margin = self.config.margin * shape.depth + shape.skin;
             let now = shape.bounds_at(&self.state.bodies[i].pose);
             now.union(shape.bounds_at(&predicted[i])).inflated(margin)
         });
-        broad.pairs(&boxes, live, out);
+        broad.pairs(&boxes, live, wanted)
     }
 
     /// Contacts of the given pairs, in their order. `memory` holds the candidates of earlier searches by pair, in
@@ -209,10 +210,10 @@ pub(crate) struct Pairwise<'a> {
 impl<'a> Search<'a> {
     /// Prepares a pairwise search over the pairs that may meet when forces act for `kick`.
     pub(crate) fn pairwise(&'a self, motions: &[Motion], kick: f64, live: &[bool]) -> Pairwise<'a> {
-        let (mut trial, mut predicted, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut trial, mut predicted) = (Vec::new(), Vec::new());
         crate::persistent::kicked(self, kick, motions, &mut trial);
         self.predict(&trial, &mut predicted);
-        self.pairs(&predicted, live, (&mut Broad::default(), &mut pairs));
+        let pairs = self.pairs(&predicted, live, &mut Broad::default(), |_| true);
         Pairwise { search: self, pairs, trial, predicted, scratch: Scratch::default() }
     }
 }

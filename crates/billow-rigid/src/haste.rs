@@ -17,7 +17,7 @@ use std::sync::Arc;
 const THROUGH: f64 = 2.0;
 
 /// Hasty pairs looked at together.
-const HASTY: usize = 64;
+const HASTY: usize = 16;
 
 impl Search<'_> {
     /// Bound of the speed at which points of two bodies that may meet within the step pass each other [m/s].

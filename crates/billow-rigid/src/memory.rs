@@ -131,15 +131,8 @@ impl Memory {
             self.known.iter_mut().for_each(|k| k.free = 0.0);
         }
         self.odometer.follow(model, state, predicted);
-        let (mut keys, mut known) = (self.keys.as_slice(), self.known.as_mut_slice());
-        let mut take = |pairs: &'a [[u32; 2]]| {
-            let end = pairs.last().map_or(0, |last| keys.partition_point(|k| k <= last));
-            let (these, others) = std::mem::take(&mut known).split_at_mut(end);
-            let piece = Piece { pairs, keys: &keys[..end], known: these, found: Vec::new() };
-            (keys, known) = (&keys[end..], others);
-            piece
-        };
-        (&self.odometer, pairs.chunks(PIECE).map(&mut take).collect())
+        let Self { keys, known, odometer, .. } = self;
+        (odometer, cut((keys, known), pairs, PIECE))
     }
 
     /// Makes room for all of `pairs`, which ascend.
@@ -177,17 +170,40 @@ impl Memory {
         if self.keys == pairs {
             return;
         }
-        let mut known = Vec::with_capacity(pairs.len());
-        let mut at = 0;
-        for pair in pairs {
-            at += seek(&self.keys[at..], *pair);
-            let there = self.keys.get(at) == Some(pair);
-            known.push(if there { std::mem::take(&mut self.known[at]) } else { Known::default() });
-        }
-        self.known = known;
+        let mut next = vec![Known::default(); pairs.len()];
+        let pieces = cut((&self.keys, &mut self.known), pairs, LIGHT);
+        let mut moves: Vec<_> = next.chunks_mut(LIGHT).zip(pieces).collect();
+        par::chunks_mut(&mut moves, 1, |_, moves| {
+            for (next, piece) in moves {
+                let mut at = 0;
+                for (pair, next) in piece.pairs.iter().zip(next.iter_mut()) {
+                    at += seek(&piece.keys[at..], *pair);
+                    if piece.keys.get(at) == Some(pair) {
+                        *next = std::mem::take(&mut piece.known[at]);
+                    }
+                }
+            }
+        });
+        self.known = next;
         self.keys.clear();
         self.keys.extend_from_slice(pairs);
     }
+}
+
+/// Pieces of `pairs`, which ascend as the keys do, each with what is known of them and others.
+fn cut<'a>(
+    (mut keys, mut known): (&'a [[u32; 2]], &'a mut [Known]),
+    pairs: &'a [[u32; 2]],
+    size: usize,
+) -> Vec<Piece<'a>> {
+    let take = |pairs: &'a [[u32; 2]]| {
+        let end = pairs.last().map_or(0, |last| keys.partition_point(|k| k <= last));
+        let (these, others) = std::mem::take(&mut known).split_at_mut(end);
+        let piece = Piece { pairs, keys: &keys[..end], known: these, found: Vec::new() };
+        (keys, known) = (&keys[end..], others);
+        piece
+    };
+    pairs.chunks(size).map(take).collect()
 }
 
 /// Takes over the places that were `kept` of two shapes.

@@ -98,8 +98,10 @@ fn interference(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &m
     search.predict(&work.trial, &mut work.predicted);
     // Bodies that are driven may wake what they meet.
     let meets: Vec<bool> = work.live.iter().zip(&work.trial).map(|(l, m)| *l || sleep::moves(m)).collect();
-    report.stages.time("broad", || search.pairs(&work.predicted, &meets, (&mut work.broad, &mut work.pairs)));
-    work.pairs.retain(|p| p.iter().any(|i| search.model.is_dynamic(*i as usize)));
+    let dynamic = |p: &[u32; 2]| p.iter().any(|i| search.model.is_dynamic(*i as usize));
+    work.pairs = report
+        .stages
+        .time("broad", || search.pairs(&work.predicted, &meets, &mut work.broad, dynamic));
     report
         .stages
         .time("detect", || search.contacts(&work.trial, &work.predicted, &work.pairs, &mut work.memory))
@@ -371,7 +373,7 @@ fn missing_contacts(
     live: &[bool],
     contacts: &[Contact],
 ) -> Vec<Contact> {
-    let Workspace { motions, trial, predicted, broad, pairs, memory, .. } = work;
+    let Workspace { motions, trial, predicted, broad, memory, .. } = work;
     // Bodies that go somewhere else than where contacts were looked for.
     let strays: Vec<f64> = (0..motions.len())
         .map(|i| {
@@ -397,8 +399,7 @@ fn missing_contacts(
         strays[p[0] as usize] + strays[p[1] as usize] > slack
     };
     search.predict(motions, predicted);
-    search.pairs(predicted, live, (broad, pairs));
-    let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
+    let pairs = search.pairs(predicted, live, broad, astray);
     memory.look = Look::Late;
     let found = search.contacts(motions, predicted, &pairs, memory);
     memory.look = Look::Ahead;
@@ -456,11 +457,11 @@ mod tests {
     fn pulled(model: &Model, state: &State, config: &Config) -> (Vec<Row>, Vec<Motion>) {
         let search = Search { model, state, config, dt: 0.01 };
         let live: Vec<bool> = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
-        let (mut still, mut motions, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut still, mut motions) = (Vec::new(), Vec::new());
         motion::velocities(model, state, &live, search.dt, &mut still);
         kicked(&search, search.dt, &still, &mut motions);
         let poses: Vec<Pose> = state.bodies.iter().map(|b| b.pose).collect();
-        search.pairs(&poses, &live, (&mut Default::default(), &mut pairs));
+        let pairs = search.pairs(&poses, &live, &mut Default::default(), |_| true);
         let found = search.contacts(&still, &poses, &pairs, &mut Memory::default());
         let contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
         let mut rows = Vec::new();

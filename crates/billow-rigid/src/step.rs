@@ -210,7 +210,7 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     let mut motions = Vec::new();
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
-    search.pairs(&work.predicted, &work.live, (&mut work.broad, &mut work.pairs));
+    work.pairs = search.pairs(&work.predicted, &work.live, &mut work.broad, |_| true);
     work.memory.begin(model, state, (work.broad.all(), &work.pairs));
     let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }

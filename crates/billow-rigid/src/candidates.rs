@@ -6,8 +6,9 @@
 //! contacts as a fresh one.
 
 use crate::field::Field;
-use crate::floors::{Placement, Point, ROUNDING};
+use crate::floors::{Floors, Placement, Point, ROUNDING};
 use crate::near::{Placed, owners};
+use crate::samples::Node;
 use crate::since::{Moved, Since};
 use crate::slope::Slope;
 use billow_num::Vec3;
@@ -161,18 +162,35 @@ pub(crate) struct Bounds {
 
 /// Vertices and edges of the first body within `radius` of the second, and a distance [m] that nothing else comes within.
 fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (Side, f64) {
-    let exact = |field: &Field, x: &Point| field.phi(Vec3::new(x[0].into(), x[1].into(), x[2].into())) as f32;
     match &pair[1].shape.field {
         None => (Side::default(), f64::INFINITY),
-        Some(Field::Grid(grid)) => side_in(pair, |x| grid.floors.at(x), radius, bounds),
-        Some(field) => side_in(pair, |x| exact(field, x), radius, bounds),
+        Some(Field::Grid(grid)) => side_in(pair, &grid.floors, radius, bounds),
+        Some(field) => side_in(pair, field, radius, bounds),
     }
 }
 
-/// The same with a lower bound of the other's distance as a function.
+/// A lower bound of a distance [m].
+trait Bound {
+    fn at(&self, x: &Point) -> f32;
+}
+
+impl Bound for Floors {
+    #[inline(always)]
+    fn at(&self, x: &Point) -> f32 {
+        Floors::at(self, x)
+    }
+}
+
+impl Bound for Field {
+    fn at(&self, x: &Point) -> f32 {
+        self.phi(Vec3::new(x[0].into(), x[1].into(), x[2].into())) as f32
+    }
+}
+
+/// The same with a lower bound of the other's distance.
 fn side_in(
     [owner, other]: [Placed<'_>; 2],
-    phi: impl Fn(&Point) -> f32,
+    phi: &impl Bound,
     radius: f64,
     bounds: &mut Bounds,
 ) -> (Side, f64) {
@@ -186,8 +204,8 @@ fn side_in(
     let Bounds { phi: known, edges } = bounds;
     edges.clear();
     known.resize(known.len().max(samples.vertices.len()), 0.0);
-    samples.visit(|node| {
-        let bound = slope.at_least(phi(&place.of(&node.centre)).into(), node.radius);
+    let bound = |node: &Node| slope.at_least(phi.at(&place.of(&node.centre)).into(), node.radius);
+    samples.visit(bound, |node, bound| {
         let range = node.vertices.start as usize..node.vertices.end as usize;
         if bound > radius {
             pruned = pruned.min(bound);
@@ -195,13 +213,16 @@ fn side_in(
             return false;
         }
         if node.is_leaf() {
-            for (v, x) in node.vertices.clone().zip(&samples.points[range]) {
-                let d = f64::from(phi(&place.of(x)));
-                known[v as usize] = d;
-                if d <= radius {
-                    found.vertices.push((v, below(d - rounding)));
+            // First all of them, so that none waits for another; then what they tell.
+            let known = &mut known[range.clone()];
+            for (d, x) in known.iter_mut().zip(&samples.points[range]) {
+                *d = phi.at(&place.of(x)).into();
+            }
+            for (v, d) in node.vertices.clone().zip(known) {
+                if *d <= radius {
+                    found.vertices.push((v, below(*d - rounding)));
                 } else {
-                    clear = clear.min(d);
+                    clear = clear.min(*d);
                 }
             }
             if !node.edges.is_empty() {
@@ -220,7 +241,7 @@ fn side_in(
             continue;
         }
         let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
-        let along = |t: f64| phi(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
+        let along = |t: f64| phi.at(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
         let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
         let least = least(&along, part, (&slope, clear), HALVINGS);
         if least <= radius {

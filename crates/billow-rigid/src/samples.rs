@@ -105,17 +105,26 @@ impl Samples {
         self.spacing
     }
 
-    /// Shows `visit` the nodes none of whose ancestors it refused, first children first.
-    pub(crate) fn visit(&self, mut visit: impl FnMut(&Node) -> bool) {
-        let mut stack = [0u32; 64];
-        let mut depth = usize::from(!self.nodes.is_empty());
+    /// Shows `visit` the nodes none of whose ancestors it refused, first children first, each with what is told `of` it. That is
+    /// asked of two children at once: neither waits for the other.
+    pub(crate) fn visit<T: Copy + Default>(
+        &self,
+        of: impl Fn(&Node) -> T,
+        mut visit: impl FnMut(&Node, T) -> bool,
+    ) {
+        let Some(root) = self.nodes.first() else { return };
+        let mut stack = [(0u32, T::default()); 64];
+        stack[0].1 = of(root);
+        let mut depth = 1;
         while depth > 0 {
             depth -= 1;
-            let at = stack[depth];
+            let (at, told) = stack[depth];
             let node = &self.nodes[at as usize];
-            if visit(node) && !node.is_leaf() {
-                stack[depth] = node.second;
-                stack[depth + 1] = at + 1;
+            if visit(node, told) && !node.is_leaf() {
+                let children = [node.second, at + 1];
+                let [second, first] = children.map(|child| of(&self.nodes[child as usize]));
+                stack[depth] = (children[0], second);
+                stack[depth + 1] = (children[1], first);
                 depth += 2;
             }
         }
@@ -238,7 +247,7 @@ mod tests {
         let mesh = Ring::default().mesh().unwrap();
         let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         let (mut vertices, mut edges) = (0, 0);
-        samples.visit(|node| {
+        samples.visit(|_| (), |node, ()| {
             let near = |v: u32| {
                 let centre = Vec3::from_slice(&node.centre.map(f64::from));
                 samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6

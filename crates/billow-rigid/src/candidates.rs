@@ -243,7 +243,7 @@ fn side_in(
         let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
         let along = |t: f64| phi.at(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
         let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
-        let least = least(&along, part, (&slope, clear), HALVINGS);
+        let least = sharper(&along, (part, rough), (&slope, clear), HALVINGS);
         if least <= radius {
             found.edges.push((e, below(least - rounding)));
         } else {
@@ -268,17 +268,28 @@ pub(crate) struct Part {
 
 /// A lower bound of φ on a part of an edge, given a lower bound along it: at least `enough`, or as sharp as a few halvings
 /// make it.
+#[inline]
 pub(crate) fn least(
     along: &impl Fn(f64) -> f64,
     part: Part,
     (slope, enough): (&Slope, f64),
     halvings: u32,
 ) -> f64 {
-    let Part { ends: [p, q], phi: [at_p, at_q], length } = part;
-    let bound = slope.between(part.phi, length);
-    if bound >= enough || halvings == 0 {
+    let bound = slope.between(part.phi, part.length);
+    if bound >= enough { bound } else { sharper(along, (part, bound), (slope, enough), halvings) }
+}
+
+/// The same for a part of which a bound is known that is not enough.
+pub(crate) fn sharper(
+    along: &impl Fn(f64) -> f64,
+    (part, bound): (Part, f64),
+    (slope, enough): (&Slope, f64),
+    halvings: u32,
+) -> f64 {
+    if halvings == 0 {
         return bound;
     }
+    let Part { ends: [p, q], phi: [at_p, at_q], length } = part;
     let middle = 0.5 * (p + q);
     let here = along(middle);
     let half = |ends, phi| Part { ends, phi, length: 0.5 * length };

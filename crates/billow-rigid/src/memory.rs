@@ -16,7 +16,7 @@ use billow_num::{Pose, par};
 use std::sync::Arc;
 
 /// Pairs per parallel piece of work.
-const PIECE: usize = 128;
+const PIECE: usize = 32;
 /// The same where there is little to do.
 const LIGHT: usize = 1024;
 

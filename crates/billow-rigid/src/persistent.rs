@@ -17,6 +17,7 @@ use crate::state::{BodyState, Carried, State};
 use crate::step::{StepReport, Workspace};
 use crate::stirred::Stirred;
 use billow_num::{Vec3, par};
+use std::ops::Range;
 
 /// One step of `dt` in which forces act on the velocities for `kick` seconds. Leaves the new velocities in the
 /// workspace and everything needed to push apart.
@@ -48,7 +49,7 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     let levels = report.stages.time("graph", || contact_graph(search, &found, &work.motions, &fixed, kick));
 
     // Forces and remembered impulses change the velocities; what rests keeps resting.
-    let mut contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
+    let mut contacts: Vec<Contact> = par::map(found.len(), |k| found[k].contact);
     let mut rows = std::mem::take(&mut work.rows);
     rows.clear();
     report.stages.time("rows", || extend_rows(search, &contacts, &work.motions, &mut rows));
@@ -85,7 +86,10 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
             row.hold(&levels, &work.motions);
         }
     }
-    report.collisions += rows.iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
+    let impacts = |some: Range<usize>| {
+        rows[some].iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64
+    };
+    report.collisions += par::reduce(rows.len(), CONTACTS, impacts, |a, b| a + b).unwrap_or(0);
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
     work.carried = report.stages.time("remember", || remember(search, (&contacts, &rows), kick, &live));

@@ -9,7 +9,7 @@ use billow_geom::Aabb;
 use billow_num::{Vec3, par};
 
 /// How much boxes are enlarged, as a part of their smallest side.
-const ROOM: f64 = 0.25;
+const ROOM: f64 = 0.06;
 
 /// Most bodies that are compared with all others when they leave their boxes; if more do, all boxes are put into cells anew.
 const FEW: usize = 64;
@@ -179,12 +179,14 @@ impl<'a> Lattice<'a> {
             let k = bucket(c) as usize & (self.ends.len() - 1);
             let start = if k == 0 { 0 } else { self.ends[k - 1] };
             let crowd = &self.crowds[start as usize..self.ends[k] as usize];
-            let later = crowd.iter().rev().take_while(|e| e.body > i);
-            out.extend(later.filter(|e| e.meets(&this)).map(|e| e.body).filter(meets));
+            for e in crowd.iter().rev().take_while(|e| e.body > i) {
+                // Boxes meet in several cells.
+                if e.meets(&this) && !out.contains(&e.body) && meets(&e.body) {
+                    out.push(e.body);
+                }
+            }
         });
-        // Boxes meet in several cells.
         out.sort_unstable();
-        out.dedup();
     }
 }
 

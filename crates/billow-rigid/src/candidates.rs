@@ -28,21 +28,16 @@ pub(crate) const HALVINGS: u32 = 2;
 pub(crate) type Candidate = (u32, f32);
 
 /// What of one body is close to the other.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Side {
-    pub(crate) vertices: Vec<Candidate>,
-    pub(crate) edges: Vec<Candidate>,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side<'a> {
+    pub(crate) vertices: &'a [Candidate],
+    pub(crate) edges: &'a [Candidate],
 }
 
-impl Side {
+impl Side<'_> {
     /// Whether nothing is close.
     pub(crate) fn is_empty(&self) -> bool {
         self.vertices.is_empty() && self.edges.is_empty()
-    }
-
-    /// The least distance of all [m].
-    fn nearest(&self) -> f64 {
-        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f32::INFINITY, f32::min).into()
     }
 }
 
@@ -55,7 +50,10 @@ pub(crate) struct Candidates {
     radius: f64,
     /// Distance that no candidate was within when searched, at most the radius [m].
     nearest: f64,
-    pub(crate) sides: [Side; 2],
+    /// Vertices and edges of the first body, then of the second: in one place, because memory is what looking waits for.
+    list: Box<[Candidate]>,
+    /// Where the first three of them end.
+    ends: [usize; 3],
 }
 
 impl Candidates {
@@ -69,26 +67,37 @@ impl Candidates {
         let apart = boxes_apart(&pair);
         if apart > radius {
             let radius = apart.min(4.0 * arm);
-            return Self {
-                since: Since::new(&pair, radius + room),
-                radius,
-                nearest: radius,
-                sides: Default::default(),
-            };
+            let since = Since::new(&pair, radius + room);
+            return Self { since, radius, nearest: radius, list: Box::default(), ends: [0; 3] };
         }
+        bounds.list.clear();
+        let (mut ends, mut clear) = ([0; 4], f64::INFINITY);
         let owners = owners(&pair);
-        let mut of = |k: usize| {
+        for k in 0..2 {
+            ends[2 * k] = bounds.list.len();
             if owners.contains(&k) {
-                side([pair[k], pair[1 - k]], radius, bounds)
-            } else {
-                (Side::default(), f64::INFINITY)
+                let (end, beyond) = side([pair[k], pair[1 - k]], radius, bounds);
+                (ends[2 * k], clear) = (end, clear.min(beyond));
             }
-        };
-        let [a, b] = [of(0), of(1)];
+            ends[2 * k + 1] = bounds.list.len();
+        }
         // Only what is near the smaller body counts, as far as it turns.
-        let radius = a.1.min(b.1).min(4.0 * arm).max(radius);
-        let nearest = [&a.0, &b.0].map(Side::nearest).into_iter().fold(radius, f64::min);
-        Self { since: Since::new(&pair, radius + room), radius, nearest, sides: [a.0, b.0] }
+        let radius = clear.min(4.0 * arm).max(radius);
+        let least = bounds.list.iter().map(|c| c.1).fold(f32::INFINITY, f32::min);
+        Self {
+            since: Since::new(&pair, radius + room),
+            radius,
+            nearest: radius.min(least.into()),
+            list: bounds.list.as_slice().into(),
+            ends: [ends[0], ends[1], ends[2]],
+        }
+    }
+
+    /// What of one of the two is close to the other.
+    pub(crate) fn side(&self, of: usize) -> Side<'_> {
+        let [a, b, c] = self.ends;
+        let (start, middle, end) = if of == 0 { (0, a, b) } else { (b, c, self.list.len()) };
+        Side { vertices: &self.list[start..middle], edges: &self.list[middle..end] }
     }
 
     /// How much farther the two, which have `moved` since, may move past each other before anything may be within
@@ -158,12 +167,15 @@ pub(crate) struct Bounds {
     phi: Vec<f64>,
     /// Edges of the leaves that are close.
     edges: Vec<Range<u32>>,
+    /// What was found so far.
+    list: Vec<Candidate>,
 }
 
-/// Vertices and edges of the first body within `radius` of the second, and a distance [m] that nothing else comes within.
-fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (Side, f64) {
+/// Lists vertices, then edges, of the first body within `radius` of the second. Tells where edges begin and a distance [m]
+/// that nothing else comes within.
+fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (usize, f64) {
     match &pair[1].shape.field {
-        None => (Side::default(), f64::INFINITY),
+        None => (bounds.list.len(), f64::INFINITY),
         Some(Field::Grid(grid)) => side_in(pair, &grid.floors, radius, bounds),
         Some(field) => side_in(pair, field, radius, bounds),
     }
@@ -193,15 +205,15 @@ fn side_in(
     phi: &impl Bound,
     radius: f64,
     bounds: &mut Bounds,
-) -> (Side, f64) {
-    let (mut found, mut clear, mut pruned) = (Side::default(), f64::INFINITY, f64::INFINITY);
+) -> (usize, f64) {
+    let (mut clear, mut pruned) = (f64::INFINITY, f64::INFINITY);
     let (slope, samples) = (other.shape.slope, &owner.shape.samples);
     let between = owner.pose.then(&other.pose.inverse());
     let place = Placement::new(&between.matrix(), between.position);
     let rounding = ROUNDING * (owner.shape.radius + between.position.length());
     let radius = radius + rounding;
     // Distances of the vertices of close leaves, bounds for all others.
-    let Bounds { phi: known, edges } = bounds;
+    let Bounds { phi: known, edges, list } = bounds;
     edges.clear();
     known.resize(known.len().max(samples.vertices.len()), 0.0);
     let bound = |node: &Node| slope.at_least(phi.at(&place.of(&node.centre)).into(), node.radius);
@@ -220,7 +232,7 @@ fn side_in(
             }
             for (v, d) in node.vertices.clone().zip(known) {
                 if *d <= radius {
-                    found.vertices.push((v, below(*d - rounding)));
+                    list.push((v, below(*d - rounding)));
                 } else {
                     clear = clear.min(*d);
                 }
@@ -232,6 +244,7 @@ fn side_in(
         true
     });
     // Edges: what their ends tell is enough for most.
+    let middle = list.len();
     clear = clear.min(pruned);
     for e in edges.iter().cloned().flatten() {
         let ends = samples.edges[e as usize];
@@ -245,12 +258,12 @@ fn side_in(
         let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
         let least = sharper(&along, (part, rough), (&slope, clear), HALVINGS);
         if least <= radius {
-            found.edges.push((e, below(least - rounding)));
+            list.push((e, below(least - rounding)));
         } else {
             clear = clear.min(least);
         }
     }
-    (found, clear - rounding)
+    (middle, clear - rounding)
 }
 
 /// A number in single precision that is not larger.
@@ -321,7 +334,7 @@ mod tests {
             let found = Candidates::search(pair, (REACH, 1e-3), &mut bounds);
             // Far from the surface φ is below the distance that boxes tell.
             let radius = if boxes_apart(&pair) > 0.0 { REACH } else { found.radius };
-            for (k, side) in found.sides.iter().enumerate() {
+            for (k, side) in [0, 1].map(|k| found.side(k)).into_iter().enumerate() {
                 let between = pair[k].pose.then(&pair[1 - k].pose.inverse());
                 let samples = &ring.samples;
                 let phi = |v: u32| ring.phi(between.point(samples.vertices[v as usize]));

@@ -35,7 +35,8 @@ impl Broad {
         let holds = |b: &Aabb, fat: &Aabb| fat.min.cmple(b.min).all() && b.max.cmple(fat.max).all();
         let known = self.boxes.len() == boxes.len();
         let left = |i: &usize| !known || !holds(&boxes[*i], &self.boxes[*i]);
-        let left: Vec<usize> = par::gather(boxes.len(), TOGETHER, |range, out| out.extend(range.filter(left)));
+        let left: Vec<usize> =
+            par::gather(boxes.len(), TOGETHER, |range, out| out.extend(range.filter(left)));
         if !known || left.len() > FEW {
             self.boxes = boxes.iter().map(enlarged).collect();
             self.pairs = meeting(&self.boxes, live);
@@ -136,7 +137,8 @@ impl<'a> Lattice<'a> {
         let per_metre = 1.0 / cell_side(boxes, live);
         let mut lattice = Self { boxes, per_metre, crowds: Vec::new(), ends: Vec::new(), wide: Vec::new() };
         let there = |i: &u32| !boxes[*i as usize].is_empty();
-        lattice.wide = (0..boxes.len() as u32).filter(there).filter(|i| lattice.cells(*i).is_none()).collect();
+        lattice.wide =
+            (0..boxes.len() as u32).filter(there).filter(|i| lattice.cells(*i).is_none()).collect();
         let entries: Vec<Entry> = par::gather(boxes.len(), PIECE, |range, out| {
             for i in range.map(|i| i as u32).filter(there) {
                 let Some(cells) = lattice.cells(i) else { continue };

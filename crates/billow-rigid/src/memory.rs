@@ -247,7 +247,8 @@ mod tests {
     #[test]
     fn what_is_known_stays_with_its_pair_when_others_come_and_go() {
         let mut memory = Memory::default();
-        let pairs = |step: u32| -> Vec<[u32; 2]> { (0..60).filter(|i| i % step == 0).map(|i| [i / 9, i]).collect() };
+        let pairs =
+            |step: u32| -> Vec<[u32; 2]> { (0..60).filter(|i| i % step == 0).map(|i| [i / 9, i]).collect() };
         memory.admit(&pairs(3));
         memory.keys.iter().zip(&mut memory.known).for_each(|(k, known)| known.free = f64::from(k[1]));
         memory.admit(&pairs(4));

@@ -50,9 +50,8 @@ impl Odometer {
         }
         // How many move, and how far on average.
         let (last, dynamic) = (&self.last, |i: &usize| model.is_dynamic(*i));
-        let shifts = |i: usize| {
-            (1.0, now(i).position - last[i].position, predicted[i].position - now(i).position)
-        };
+        let shifts =
+            |i: usize| (1.0, now(i).position - last[i].position, predicted[i].position - now(i).position);
         let add = |s: (f64, Vec3, Vec3), t: (f64, Vec3, Vec3)| (s.0 + t.0, s.1 + t.1, s.2 + t.2);
         let sum = |range: Range<usize>| range.filter(dynamic).map(shifts).reduce(add).unwrap_or_default();
         let (count, come, ahead) = par::reduce(last.len(), SUM, sum, add).unwrap_or_default();

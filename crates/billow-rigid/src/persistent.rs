@@ -86,9 +86,8 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
             row.hold(&levels, &work.motions);
         }
     }
-    let impacts = |some: Range<usize>| {
-        rows[some].iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64
-    };
+    let impacts =
+        |some: Range<usize>| rows[some].iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
     report.collisions += par::reduce(rows.len(), CONTACTS, impacts, |a, b| a + b).unwrap_or(0);
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
@@ -103,9 +102,8 @@ fn interference(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &m
     // Bodies that are driven may wake what they meet.
     let meets: Vec<bool> = work.live.iter().zip(&work.trial).map(|(l, m)| *l || sleep::moves(m)).collect();
     let dynamic = |p: &[u32; 2]| p.iter().any(|i| search.model.is_dynamic(*i as usize));
-    work.pairs = report
-        .stages
-        .time("broad", || search.pairs(&work.predicted, &meets, &mut work.broad, dynamic));
+    work.pairs =
+        report.stages.time("broad", || search.pairs(&work.predicted, &meets, &mut work.broad, dynamic));
     report
         .stages
         .time("detect", || search.contacts(&work.trial, &work.predicted, &work.pairs, &mut work.memory))

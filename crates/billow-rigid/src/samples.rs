@@ -243,23 +243,47 @@ mod tests {
     }
 
     #[test]
+    fn leaves_are_as_full_as_halving_leaves_them() {
+        let mesh = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 1e-3);
+        let (mut leaves, mut items) = (0, 0);
+        samples.visit(
+            |node| node.vertices.len() + node.edges.len(),
+            |node, count| {
+                // What is larger is cut in two halves, so no leaf is less than half full.
+                assert_eq!(node.is_leaf(), count <= LEAF, "{count}");
+                if node.is_leaf() {
+                    assert!(2 * count >= LEAF, "{count}");
+                    (leaves, items) = (leaves + 1, items + count);
+                }
+                true
+            },
+        );
+        assert_eq!(items, samples.vertices.len() + samples.edges.len());
+        assert!(leaves > 20 && samples.nodes.len() == 2 * leaves - 1, "{leaves}");
+    }
+
+    #[test]
     fn every_vertex_and_edge_is_in_one_leaf_and_inside_its_spheres() {
         let mesh = Ring::default().mesh().unwrap();
         let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         let (mut vertices, mut edges) = (0, 0);
-        samples.visit(|_| (), |node, ()| {
-            let near = |v: u32| {
-                let centre = Vec3::from_slice(&node.centre.map(f64::from));
-                samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6
-            };
-            assert!(node.vertices.clone().all(near));
-            assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
-            if node.is_leaf() {
-                vertices += node.vertices.len();
-                edges += node.edges.len();
-            }
-            true
-        });
+        samples.visit(
+            |_| (),
+            |node, ()| {
+                let near = |v: u32| {
+                    let centre = Vec3::from_slice(&node.centre.map(f64::from));
+                    samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6
+                };
+                assert!(node.vertices.clone().all(near));
+                assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
+                if node.is_leaf() {
+                    vertices += node.vertices.len();
+                    edges += node.edges.len();
+                }
+                true
+            },
+        );
         assert_eq!((vertices, edges), (samples.vertices.len(), samples.edges.len()));
     }
 }

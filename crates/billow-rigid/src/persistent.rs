@@ -375,7 +375,7 @@ fn missing_contacts(
     live: &[bool],
     contacts: &[Contact],
 ) -> Vec<Contact> {
-    let Workspace { motions, trial, predicted, broad, memory, .. } = work;
+    let Workspace { motions, trial, predicted, broad, pairs, memory, .. } = work;
     // Bodies that go somewhere else than where contacts were looked for.
     let strays: Vec<f64> = (0..motions.len())
         .map(|i| {
@@ -401,7 +401,9 @@ fn missing_contacts(
         strays[p[0] as usize] + strays[p[1] as usize] > slack
     };
     search.predict(motions, predicted);
-    let pairs = search.pairs(predicted, live, broad, astray);
+    // What is pushed apart after the step is sought among the pairs that these velocities lead to.
+    *pairs = search.pairs(predicted, live, broad, |_| true);
+    let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
     memory.look = Look::Late;
     let found = search.contacts(motions, predicted, &pairs, memory);
     memory.look = Look::Ahead;

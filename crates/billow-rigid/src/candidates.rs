@@ -6,8 +6,9 @@
 //! contacts as a fresh one.
 
 use crate::field::Field;
-use crate::floors::{Placement, Point, ROUNDING};
+use crate::floors::{Floors, Placement, Point, ROUNDING};
 use crate::near::{Placed, owners};
+use crate::samples::Node;
 use crate::since::{Moved, Since};
 use crate::slope::Slope;
 use billow_num::Vec3;
@@ -27,21 +28,16 @@ pub(crate) const HALVINGS: u32 = 2;
 pub(crate) type Candidate = (u32, f32);
 
 /// What of one body is close to the other.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Side {
-    pub(crate) vertices: Vec<Candidate>,
-    pub(crate) edges: Vec<Candidate>,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side<'a> {
+    pub(crate) vertices: &'a [Candidate],
+    pub(crate) edges: &'a [Candidate],
 }
 
-impl Side {
+impl Side<'_> {
     /// Whether nothing is close.
     pub(crate) fn is_empty(&self) -> bool {
         self.vertices.is_empty() && self.edges.is_empty()
-    }
-
-    /// The least distance of all [m].
-    fn nearest(&self) -> f64 {
-        self.vertices.iter().chain(&self.edges).map(|c| c.1).fold(f32::INFINITY, f32::min).into()
     }
 }
 
@@ -54,7 +50,10 @@ pub(crate) struct Candidates {
     radius: f64,
     /// Distance that no candidate was within when searched, at most the radius [m].
     nearest: f64,
-    pub(crate) sides: [Side; 2],
+    /// Vertices and edges of the first body, then of the second: in one place, because memory is what looking waits for.
+    list: Box<[Candidate]>,
+    /// Where the first three of them end.
+    ends: [usize; 3],
 }
 
 impl Candidates {
@@ -68,26 +67,37 @@ impl Candidates {
         let apart = boxes_apart(&pair);
         if apart > radius {
             let radius = apart.min(4.0 * arm);
-            return Self {
-                since: Since::new(&pair, radius + room),
-                radius,
-                nearest: radius,
-                sides: Default::default(),
-            };
+            let since = Since::new(&pair, radius + room);
+            return Self { since, radius, nearest: radius, list: Box::default(), ends: [0; 3] };
         }
+        bounds.list.clear();
+        let (mut ends, mut clear) = ([0; 4], f64::INFINITY);
         let owners = owners(&pair);
-        let mut of = |k: usize| {
+        for k in 0..2 {
+            ends[2 * k] = bounds.list.len();
             if owners.contains(&k) {
-                side([pair[k], pair[1 - k]], radius, bounds)
-            } else {
-                (Side::default(), f64::INFINITY)
+                let (end, beyond) = side([pair[k], pair[1 - k]], radius, bounds);
+                (ends[2 * k], clear) = (end, clear.min(beyond));
             }
-        };
-        let [a, b] = [of(0), of(1)];
+            ends[2 * k + 1] = bounds.list.len();
+        }
         // Only what is near the smaller body counts, as far as it turns.
-        let radius = a.1.min(b.1).min(4.0 * arm).max(radius);
-        let nearest = [&a.0, &b.0].map(Side::nearest).into_iter().fold(radius, f64::min);
-        Self { since: Since::new(&pair, radius + room), radius, nearest, sides: [a.0, b.0] }
+        let radius = clear.min(4.0 * arm).max(radius);
+        let least = bounds.list.iter().map(|c| c.1).fold(f32::INFINITY, f32::min);
+        Self {
+            since: Since::new(&pair, radius + room),
+            radius,
+            nearest: radius.min(least.into()),
+            list: bounds.list.as_slice().into(),
+            ends: [ends[0], ends[1], ends[2]],
+        }
+    }
+
+    /// What of one of the two is close to the other.
+    pub(crate) fn side(&self, of: usize) -> Side<'_> {
+        let [a, b, c] = self.ends;
+        let (start, middle, end) = if of == 0 { (0, a, b) } else { (b, c, self.list.len()) };
+        Side { vertices: &self.list[start..middle], edges: &self.list[middle..end] }
     }
 
     /// How much farther the two, which have `moved` since, may move past each other before anything may be within
@@ -157,37 +167,57 @@ pub(crate) struct Bounds {
     phi: Vec<f64>,
     /// Edges of the leaves that are close.
     edges: Vec<Range<u32>>,
+    /// What was found so far.
+    list: Vec<Candidate>,
 }
 
-/// Vertices and edges of the first body within `radius` of the second, and a distance [m] that nothing else comes within.
-fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (Side, f64) {
-    let exact = |field: &Field, x: &Point| field.phi(Vec3::new(x[0].into(), x[1].into(), x[2].into())) as f32;
+/// Lists vertices, then edges, of the first body within `radius` of the second. Tells where edges begin and a distance [m]
+/// that nothing else comes within.
+fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (usize, f64) {
     match &pair[1].shape.field {
-        None => (Side::default(), f64::INFINITY),
-        Some(Field::Grid(grid)) => side_in(pair, |x| grid.floors.at(x), radius, bounds),
-        Some(field) => side_in(pair, |x| exact(field, x), radius, bounds),
+        None => (bounds.list.len(), f64::INFINITY),
+        Some(Field::Grid(grid)) => side_in(pair, &grid.floors, radius, bounds),
+        Some(field) => side_in(pair, field, radius, bounds),
     }
 }
 
-/// The same with a lower bound of the other's distance as a function.
+/// A lower bound of a distance [m].
+trait Bound {
+    fn at(&self, x: &Point) -> f32;
+}
+
+impl Bound for Floors {
+    #[inline(always)]
+    fn at(&self, x: &Point) -> f32 {
+        Floors::at(self, x)
+    }
+}
+
+impl Bound for Field {
+    fn at(&self, x: &Point) -> f32 {
+        self.phi(Vec3::new(x[0].into(), x[1].into(), x[2].into())) as f32
+    }
+}
+
+/// The same with a lower bound of the other's distance.
 fn side_in(
     [owner, other]: [Placed<'_>; 2],
-    phi: impl Fn(&Point) -> f32,
+    phi: &impl Bound,
     radius: f64,
     bounds: &mut Bounds,
-) -> (Side, f64) {
-    let (mut found, mut clear, mut pruned) = (Side::default(), f64::INFINITY, f64::INFINITY);
+) -> (usize, f64) {
+    let (mut clear, mut pruned) = (f64::INFINITY, f64::INFINITY);
     let (slope, samples) = (other.shape.slope, &owner.shape.samples);
     let between = owner.pose.then(&other.pose.inverse());
     let place = Placement::new(&between.matrix(), between.position);
     let rounding = ROUNDING * (owner.shape.radius + between.position.length());
     let radius = radius + rounding;
     // Distances of the vertices of close leaves, bounds for all others.
-    let Bounds { phi: known, edges } = bounds;
+    let Bounds { phi: known, edges, list } = bounds;
     edges.clear();
     known.resize(known.len().max(samples.vertices.len()), 0.0);
-    samples.visit(|node| {
-        let bound = slope.at_least(phi(&place.of(&node.centre)).into(), node.radius);
+    let bound = |node: &Node| slope.at_least(phi.at(&place.of(&node.centre)).into(), node.radius);
+    samples.visit(bound, |node, bound| {
         let range = node.vertices.start as usize..node.vertices.end as usize;
         if bound > radius {
             pruned = pruned.min(bound);
@@ -195,13 +225,16 @@ fn side_in(
             return false;
         }
         if node.is_leaf() {
-            for (v, x) in node.vertices.clone().zip(&samples.points[range]) {
-                let d = f64::from(phi(&place.of(x)));
-                known[v as usize] = d;
-                if d <= radius {
-                    found.vertices.push((v, below(d - rounding)));
+            // First all of them, so that none waits for another; then what they tell.
+            let known = &mut known[range.clone()];
+            for (d, x) in known.iter_mut().zip(&samples.points[range]) {
+                *d = phi.at(&place.of(x)).into();
+            }
+            for (v, d) in node.vertices.clone().zip(known) {
+                if *d <= radius {
+                    list.push((v, below(*d - rounding)));
                 } else {
-                    clear = clear.min(d);
+                    clear = clear.min(*d);
                 }
             }
             if !node.edges.is_empty() {
@@ -211,6 +244,7 @@ fn side_in(
         true
     });
     // Edges: what their ends tell is enough for most.
+    let middle = list.len();
     clear = clear.min(pruned);
     for e in edges.iter().cloned().flatten() {
         let ends = samples.edges[e as usize];
@@ -220,16 +254,16 @@ fn side_in(
             continue;
         }
         let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
-        let along = |t: f64| phi(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
+        let along = |t: f64| phi.at(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
         let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
-        let least = least(&along, part, (&slope, clear), HALVINGS);
+        let least = sharper(&along, (part, rough), (&slope, clear), HALVINGS);
         if least <= radius {
-            found.edges.push((e, below(least - rounding)));
+            list.push((e, below(least - rounding)));
         } else {
             clear = clear.min(least);
         }
     }
-    (found, clear - rounding)
+    (middle, clear - rounding)
 }
 
 /// A number in single precision that is not larger.
@@ -247,17 +281,28 @@ pub(crate) struct Part {
 
 /// A lower bound of φ on a part of an edge, given a lower bound along it: at least `enough`, or as sharp as a few halvings
 /// make it.
+#[inline]
 pub(crate) fn least(
     along: &impl Fn(f64) -> f64,
     part: Part,
     (slope, enough): (&Slope, f64),
     halvings: u32,
 ) -> f64 {
-    let Part { ends: [p, q], phi: [at_p, at_q], length } = part;
-    let bound = slope.between(part.phi, length);
-    if bound >= enough || halvings == 0 {
+    let bound = slope.between(part.phi, part.length);
+    if bound >= enough { bound } else { sharper(along, (part, bound), (slope, enough), halvings) }
+}
+
+/// The same for a part of which a bound is known that is not enough.
+pub(crate) fn sharper(
+    along: &impl Fn(f64) -> f64,
+    (part, bound): (Part, f64),
+    (slope, enough): (&Slope, f64),
+    halvings: u32,
+) -> f64 {
+    if halvings == 0 {
         return bound;
     }
+    let Part { ends: [p, q], phi: [at_p, at_q], length } = part;
     let middle = 0.5 * (p + q);
     let here = along(middle);
     let half = |ends, phi| Part { ends, phi, length: 0.5 * length };
@@ -289,7 +334,7 @@ mod tests {
             let found = Candidates::search(pair, (REACH, 1e-3), &mut bounds);
             // Far from the surface φ is below the distance that boxes tell.
             let radius = if boxes_apart(&pair) > 0.0 { REACH } else { found.radius };
-            for (k, side) in found.sides.iter().enumerate() {
+            for (k, side) in [0, 1].map(|k| found.side(k)).into_iter().enumerate() {
                 let between = pair[k].pose.then(&pair[1 - k].pose.inverse());
                 let samples = &ring.samples;
                 let phi = |v: u32| ring.phi(between.point(samples.vertices[v as usize]));

@@ -6,169 +6,21 @@
 //! the documents leave open.
 
 use crate::broad::Broad;
-use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::contact::{Contact, Motion};
 use crate::geometry::Geometry;
-use crate::lasting::{Lasting, allowed};
+use crate::memory::{Look, Memory, seek};
 use crate::model::Model;
 use crate::motion::advanced;
 use crate::near::{Known, Meeting, Placed, Scratch, touches};
-use crate::odometer::Odometer;
 use crate::shell;
-use crate::state::{Met, Place, State};
+use crate::state::State;
 use billow_geom::Aabb;
 use billow_num::{Pose, par};
 use std::cell::RefCell;
-use std::sync::Arc;
 
-/// Pairs per parallel piece of work.
-const PIECE: usize = 128;
 /// Bodies per parallel piece of work.
 pub(crate) const BODIES: usize = 128;
-
-/// What is remembered of pairs, ascending. Results are the same if it is lost between steps.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Memory {
-    pairs: Vec<([u32; 2], Known)>,
-    odometer: Odometer,
-    /// What is looked for.
-    pub(crate) look: Look,
-}
-
-/// What places are looked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// Where bodies may meet within the step.
-    #[default]
-    Ahead,
-    /// Where bodies meet at the end of the step, however fast they came there ([Gue06] 2.6).
-    There,
-    /// Where the solved velocities lead bodies into each other.
-    Late,
-    /// Where bodies overlap too much when they have moved; places must be fresh.
-    After,
-}
-
-/// Overlap of the distances kept that solved velocities may lead to, as a part of the margin [-].
-pub(crate) const LATE: f64 = 0.25;
-
-impl Look {
-    /// Distance [m] from which places of two shapes that meet within `margin` do not count.
-    fn sought(self, shapes: [&Geometry; 2], margin: f64) -> f64 {
-        let skin = shapes[0].skin + shapes[1].skin;
-        let deep = match self {
-            Self::Ahead | Self::There => margin,
-            Self::Late => skin,
-            Self::After => skin - allowed(shapes),
-        };
-        // Bounds of distances hold outside.
-        deep.max(0.0)
-    }
-}
-
-impl Memory {
-    /// Makes room for all of `pairs`, which ascend.
-    fn admit(&mut self, pairs: &[[u32; 2]]) {
-        let mut rest = self.pairs.as_slice();
-        let mut known = |p: &[u32; 2]| {
-            rest = &rest[seek(rest, *p)..];
-            rest.first().is_some_and(|m| m.0 == *p)
-        };
-        if pairs.iter().all(&mut known) {
-            return;
-        }
-        let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
-        self.pairs.reserve(old.len() + pairs.len());
-        for pair in pairs {
-            while let Some(kept) = old.next_if(|o| o.0 < *pair) {
-                self.pairs.push(kept);
-            }
-            self.pairs.push(old.next_if(|o| o.0 == *pair).unwrap_or((*pair, Known::default())));
-        }
-        self.pairs.extend(old);
-    }
-
-    /// Pieces of `pairs`, which ascend and were admitted, each with what is known of them and perhaps others.
-    fn pieces<'a>(&'a mut self, pairs: &'a [[u32; 2]]) -> Vec<Piece<'a>> {
-        let mut rest = self.pairs.as_mut_slice();
-        let mut take = |pairs: &'a [[u32; 2]]| {
-            let end = pairs.last().map_or(0, |last| rest.partition_point(|m| m.0 <= *last));
-            let (known, others) = std::mem::take(&mut rest).split_at_mut(end);
-            rest = others;
-            Piece { pairs, known, found: Vec::new() }
-        };
-        pairs.chunks(PIECE).map(&mut take).collect()
-    }
-
-    /// Candidates of a pair, if any are known.
-    pub(crate) fn near(&self, pair: [u32; 2]) -> Option<Arc<Candidates>> {
-        let at = self.pairs.binary_search_by_key(&pair, |m| m.0).ok()?;
-        self.pairs[at].1.near.clone()
-    }
-
-    /// Begins a step: forgets all pairs but those in `pairs`, which ascend, and takes the places from the state.
-    pub(crate) fn begin(&mut self, model: &Model, state: &State, pairs: &[[u32; 2]]) {
-        self.look = Look::Ahead;
-        let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
-        let (mut met, mut left) = (state.met.iter().peekable(), state.places.as_slice());
-        let mut next = |wanted: [u32; 2]| loop {
-            let m = met.next_if(|m| [m.a, m.b] <= wanted)?;
-            let places = left.split_off(..left.len().min(m.places as usize)).unwrap_or_default();
-            if [m.a, m.b] == wanted {
-                return Some((m.between, places));
-            }
-        };
-        for pair in pairs {
-            while old.next_if(|o| o.0 < *pair).is_some() {}
-            let known = old.next_if(|o| o.0 == *pair).map(|o| o.1);
-            let kept = next(*pair);
-            if known.is_none() && kept.is_none() {
-                continue;
-            }
-            let mut known = known.unwrap_or_default();
-            if kept.is_some() {
-                known.free = 0.0;
-            }
-            let same = |l: &Lasting, k: &(Pose, &[Place])| l.between() == k.0 && l.places() == k.1;
-            let mut lasting = known.lasting.take();
-            known.lasting = kept.map(|kept| match lasting.take().filter(|l| same(l, &kept)) {
-                Some(lasting) => lasting,
-                None => Box::new(Lasting::kept(pair.map(|i| model.geometry(i as usize)), kept.0, kept.1)),
-            });
-            self.pairs.push((*pair, known));
-        }
-    }
-
-    /// Ends a step: hands the places to the state.
-    pub(crate) fn end(&self, state: &mut State) {
-        state.met.clear();
-        state.places.clear();
-        for ([a, b], lasting) in self.pairs.iter().filter_map(|(p, k)| Some((*p, k.lasting.as_ref()?))) {
-            let places = lasting.places();
-            state.met.push(Met { a, b, between: lasting.between(), places: places.len() as u32 });
-            state.places.extend_from_slice(places);
-        }
-    }
-}
-
-/// Where the first entry is that is not before `pair`, sought from the start in strides that grow: a few pairs are found
-/// among many without reading all of them.
-fn seek<T>(entries: &[([u32; 2], T)], pair: [u32; 2]) -> usize {
-    let mut end = 1;
-    while end < entries.len() && entries[end - 1].0 < pair {
-        end *= 2;
-    }
-    let start = end / 2;
-    start + entries[start..end.min(entries.len())].partition_point(|m| m.0 < pair)
-}
-
-/// Pairs that one thread looks at, what is known of them, and what it found.
-struct Piece<'a> {
-    pairs: &'a [[u32; 2]],
-    known: &'a mut [([u32; 2], Known)],
-    found: Vec<Found>,
-}
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
@@ -216,20 +68,21 @@ impl Search<'_> {
         self.config.margin * a.depth.min(b.depth) + a.skin + b.skin
     }
 
-    /// Pairs of bodies whose ways overlap.
+    /// Pairs of bodies whose ways overlap, those of them that are `wanted`.
     pub(crate) fn pairs(
         &self,
         predicted: &[Pose],
         live: &[bool],
-        (broad, out): (&mut Broad, &mut Vec<[u32; 2]>),
-    ) {
+        broad: &mut Broad,
+        wanted: impl Fn(&[u32; 2]) -> bool + Sync + Send,
+    ) -> Vec<[u32; 2]> {
         let boxes: Vec<Aabb> = par::map(predicted.len(), |i| {
             let shape = self.model.geometry(i);
             let margin = self.config.margin * shape.depth + shape.skin;
             let now = shape.bounds_at(&self.state.bodies[i].pose);
             now.union(shape.bounds_at(&predicted[i])).inflated(margin)
         });
-        broad.pairs(&boxes, live, out);
+        broad.pairs(&boxes, live, wanted)
     }
 
     /// Contacts of the given pairs, in their order. `memory` holds the candidates of earlier searches by pair, in
@@ -242,22 +95,13 @@ impl Search<'_> {
         memory: &mut Memory,
     ) -> Vec<Found> {
         let look = memory.look;
-        memory.admit(pairs);
-        if !memory.odometer.runs(predicted.len()) {
-            memory.pairs.iter_mut().for_each(|m| m.1.free = 0.0);
-        }
-        let mut odometer = std::mem::take(&mut memory.odometer);
-        odometer.follow(self.model, self.state, predicted);
-        let mut pieces = memory.pieces(pairs);
+        let (odometer, mut pieces) = memory.pieces((self.model, self.state), predicted, pairs);
         par::chunks_mut(&mut pieces, 1, |_, pieces| {
             for piece in pieces {
-                let mut rest = std::mem::take(&mut piece.known);
+                let mut at = 0;
                 for pair in piece.pairs {
-                    let at = seek(rest, *pair);
-                    let others = std::mem::take(&mut rest).split_at_mut(at).1;
-                    let (entry, others) = others.split_first_mut().expect("the pair was admitted");
-                    rest = others;
-                    let known = &mut entry.1;
+                    at += seek(&piece.keys[at..], *pair);
+                    let known = &mut piece.known[at];
                     let (shown, start) = odometer.of(self.model, pair.map(|i| i as usize));
                     if shown < known.free {
                         continue;
@@ -272,7 +116,6 @@ impl Search<'_> {
         });
         let mut all = Vec::with_capacity(pieces.iter().map(|p| p.found.len()).sum());
         pieces.iter().for_each(|p| all.extend_from_slice(&p.found));
-        memory.odometer = odometer;
         all
     }
 
@@ -367,10 +210,10 @@ pub(crate) struct Pairwise<'a> {
 impl<'a> Search<'a> {
     /// Prepares a pairwise search over the pairs that may meet when forces act for `kick`.
     pub(crate) fn pairwise(&'a self, motions: &[Motion], kick: f64, live: &[bool]) -> Pairwise<'a> {
-        let (mut trial, mut predicted, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut trial, mut predicted) = (Vec::new(), Vec::new());
         crate::persistent::kicked(self, kick, motions, &mut trial);
         self.predict(&trial, &mut predicted);
-        self.pairs(&predicted, live, (&mut Broad::default(), &mut pairs));
+        let pairs = self.pairs(&predicted, live, &mut Broad::default(), |_| true);
         Pairwise { search: self, pairs, trial, predicted, scratch: Scratch::default() }
     }
 }
@@ -416,18 +259,5 @@ pub(crate) fn meeting<'a>(
         way,
         pace: f64::INFINITY,
         fresh: true,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn pairs_are_sought_where_they_are() {
-        for count in 0..20 {
-            let entries: Vec<([u32; 2], ())> = (0..count).map(|i| ([i / 3, 2 * (i % 3) + 1], ())).collect();
-            for pair in (0..8).flat_map(|a| (0..8).map(move |b| [a, b])) {
-                assert_eq!(super::seek(&entries, pair), entries.partition_point(|e| e.0 < pair));
-            }
-        }
     }
 }

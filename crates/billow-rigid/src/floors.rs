@@ -105,12 +105,10 @@ impl Floors {
         let least = p + (q - p) * part[0];
         let over: Point = from_fn(|d| u[d] - inside[d]);
         let square = over[0] * over[0] + over[1] * over[1] + over[2] * over[2];
-        if square == 0.0 {
-            return least;
-        }
-        // Off the lattice the nearest point of it is where the bound was looked up.
-        let least = if least > 0.0 { least } else { 0.0 };
-        (square * self.side * self.side + least * least).sqrt() * SHORT
+        // Off the lattice the nearest point of it is where the bound was looked up. Told either way: a branch would wait.
+        let off = if least > 0.0 { least } else { 0.0 };
+        let off = (square * self.side * self.side + off * off).sqrt() * SHORT;
+        if square == 0.0 { least } else { off }
     }
 }
 

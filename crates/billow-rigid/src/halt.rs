@@ -53,8 +53,7 @@ impl Halt {
             return 0;
         }
         let search = Search { model, state, config, dt: 0.0 };
-        search.pairs(before, live, (broad, pairs));
-        pairs.retain(|p| search.may_pass(before, *p));
+        *pairs = search.pairs(before, live, broad, |p| search.may_pass(before, *p));
         parts.clear();
         parts.resize(before.len(), 1.0);
         for round in 0.. {

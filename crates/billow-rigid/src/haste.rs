@@ -5,7 +5,8 @@
 
 use crate::candidates::Candidates;
 use crate::contact::{Motion, Touch};
-use crate::detect::{Memory, Search, meeting, with_scratch};
+use crate::detect::{Search, meeting, with_scratch};
+use crate::memory::Memory;
 use crate::near::{Known, Scratch, sampled, touches};
 use crate::since::{by_size, region};
 use billow_num::{Vec3, par};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 const THROUGH: f64 = 2.0;
 
 /// Hasty pairs looked at together.
-const HASTY: usize = 64;
+const HASTY: usize = 16;
 
 impl Search<'_> {
     /// Bound of the speed at which points of two bodies that may meet within the step pass each other [m/s].

@@ -61,6 +61,7 @@ mod graph;
 mod halt;
 mod haste;
 mod lasting;
+mod memory;
 pub mod meter;
 mod model;
 mod motion;

@@ -180,7 +180,7 @@ fn sampled_both(meeting: &Meeting<'_>, apart: f64, known: &mut Known, scratch: &
     if known.room <= 0.0 {
         let mut nearest = f64::INFINITY;
         for owner in owners(&meeting.now) {
-            let side = (&near.sides[owner], moved.way);
+            let side = (near.side(owner), moved.way);
             let least = samples_of(meeting, owner, side, (nearest, apart), scratch);
             nearest = nearest.min(least);
         }
@@ -250,7 +250,7 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
 fn samples_of(
     meeting: &Meeting<'_>,
     owner: usize,
-    (side, way): (&Side, f64),
+    (side, way): (Side<'_>, f64),
     (mut nearest, apart): (f64, f64),
     scratch: &mut Scratch,
 ) -> f64 {
@@ -310,12 +310,12 @@ fn samples_of(
         return f64::NEG_INFINITY;
     }
     // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
-    for (v, bound) in &side.vertices {
+    for (v, bound) in side.vertices {
         if slope.at_least(f64::from(*bound), way) < nearest {
             nearest = nearest.min(vertex(*v).1);
         }
     }
-    for (e, bound) in &side.edges {
+    for (e, bound) in side.edges {
         if slope.at_least(f64::from(*bound), way) < nearest {
             let [(p, at_p, _), (q, at_q, _)] = samples.edges[*e as usize].map(&mut vertex);
             let part = Part { ends: [0.0, 1.0], phi: [at_p, at_q], length: samples.lengths[*e as usize] };

@@ -8,6 +8,7 @@ use crate::detect::BODIES;
 use crate::model::Model;
 use crate::state::State;
 use billow_num::{Pose, Vec3, par};
+use std::ops::Range;
 
 /// Ways of all bodies so far. What is asked of it does not depend on when it began.
 ///
@@ -31,6 +32,9 @@ struct Ways {
 /// How far from its centre what is near a body turns with it, in radii of the body.
 const ARM: f64 = 1.5;
 
+/// Bodies whose ways are added up together.
+const SUM: usize = 512;
+
 impl Odometer {
     /// Whether it was running for this many bodies.
     pub(crate) fn runs(&self, bodies: usize) -> bool {
@@ -44,11 +48,14 @@ impl Odometer {
             self.last = (0..predicted.len()).map(|i| *now(i)).collect();
             self.bodies = vec![Ways::default(); predicted.len()];
         }
-        let moving = || (0..predicted.len()).filter(|i| model.is_dynamic(*i));
-        let count = moving().count().max(1) as f64;
-        let mean = |step: &dyn Fn(usize) -> Vec3| moving().map(step).sum::<Vec3>() / count;
-        let come = mean(&|i| now(i).position - self.last[i].position);
-        let ahead = mean(&|i| predicted[i].position - now(i).position);
+        // How many move, and how far on average.
+        let (last, dynamic) = (&self.last, |i: &usize| model.is_dynamic(*i));
+        let shifts =
+            |i: usize| (1.0, now(i).position - last[i].position, predicted[i].position - now(i).position);
+        let add = |s: (f64, Vec3, Vec3), t: (f64, Vec3, Vec3)| (s.0 + t.0, s.1 + t.1, s.2 + t.2);
+        let sum = |range: Range<usize>| range.filter(dynamic).map(shifts).reduce(add).unwrap_or_default();
+        let (count, come, ahead) = par::reduce(last.len(), SUM, sum, add).unwrap_or_default();
+        let [come, ahead] = [come, ahead].map(|sum| sum / count.max(1.0));
         par::zip_chunks_mut(&mut self.last, &mut self.bodies, BODIES, |first, last, bodies| {
             for (k, (last, body)) in last.iter_mut().zip(bodies).enumerate() {
                 let i = first + k;

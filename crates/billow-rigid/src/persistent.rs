@@ -7,8 +7,9 @@
 use crate::Config;
 use crate::collide::collide;
 use crate::contact::{Contact, Motion};
-use crate::detect::{BODIES, Found, LATE, Look, Search};
+use crate::detect::{BODIES, Found, Search};
 use crate::graph::{Levels, levels};
+use crate::memory::{LATE, Look};
 use crate::motion;
 use crate::sleep;
 use crate::solve::{Row, both};
@@ -16,6 +17,7 @@ use crate::state::{BodyState, Carried, State};
 use crate::step::{StepReport, Workspace};
 use crate::stirred::Stirred;
 use billow_num::{Vec3, par};
+use std::ops::Range;
 
 /// One step of `dt` in which forces act on the velocities for `kick` seconds. Leaves the new velocities in the
 /// workspace and everything needed to push apart.
@@ -47,7 +49,7 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     let levels = report.stages.time("graph", || contact_graph(search, &found, &work.motions, &fixed, kick));
 
     // Forces and remembered impulses change the velocities; what rests keeps resting.
-    let mut contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
+    let mut contacts: Vec<Contact> = par::map(found.len(), |k| found[k].contact);
     let mut rows = std::mem::take(&mut work.rows);
     rows.clear();
     report.stages.time("rows", || extend_rows(search, &contacts, &work.motions, &mut rows));
@@ -84,7 +86,9 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
             row.hold(&levels, &work.motions);
         }
     }
-    report.collisions += rows.iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
+    let impacts =
+        |some: Range<usize>| rows[some].iter().filter(|row| row.impact && row.j != Vec3::ZERO).count() as u64;
+    report.collisions += par::reduce(rows.len(), CONTACTS, impacts, |a, b| a + b).unwrap_or(0);
     report.contacts = contacts.len() as u64;
     report.levels = u64::from(levels.count);
     work.carried = report.stages.time("remember", || remember(search, (&contacts, &rows), kick, &live));
@@ -97,8 +101,9 @@ fn interference(search: &Search<'_>, kick: f64, work: &mut Workspace, report: &m
     search.predict(&work.trial, &mut work.predicted);
     // Bodies that are driven may wake what they meet.
     let meets: Vec<bool> = work.live.iter().zip(&work.trial).map(|(l, m)| *l || sleep::moves(m)).collect();
-    report.stages.time("broad", || search.pairs(&work.predicted, &meets, (&mut work.broad, &mut work.pairs)));
-    work.pairs.retain(|p| p.iter().any(|i| search.model.is_dynamic(*i as usize)));
+    let dynamic = |p: &[u32; 2]| p.iter().any(|i| search.model.is_dynamic(*i as usize));
+    work.pairs =
+        report.stages.time("broad", || search.pairs(&work.predicted, &meets, &mut work.broad, dynamic));
     report
         .stages
         .time("detect", || search.contacts(&work.trial, &work.predicted, &work.pairs, &mut work.memory))
@@ -202,19 +207,9 @@ const CONTACTS: usize = 256;
 
 /// Contacts level by level.
 pub(crate) fn level_order(levels: &Levels, contacts: &[Contact]) -> Vec<u32> {
-    let of = |c: &Contact| level_of(levels, c) as usize;
-    let mut ends = vec![0u32; levels.count as usize + 1];
-    contacts.iter().for_each(|c| ends[of(c) + 1] += 1);
-    for level in 1..ends.len() {
-        ends[level] += ends[level - 1];
-    }
-    let mut order = vec![0; contacts.len()];
-    for (k, c) in contacts.iter().enumerate() {
-        let end = &mut ends[of(c)];
-        order[*end as usize] = k as u32;
-        *end += 1;
-    }
-    order
+    let of = |c: &u32| level_of(levels, &contacts[*c as usize]) as usize;
+    let all: Vec<u32> = (0..contacts.len() as u32).collect();
+    par::bucketed(&all, levels.count as usize, of).0
 }
 
 fn level_of(levels: &Levels, c: &Contact) -> u32 {
@@ -406,7 +401,8 @@ fn missing_contacts(
         strays[p[0] as usize] + strays[p[1] as usize] > slack
     };
     search.predict(motions, predicted);
-    search.pairs(predicted, live, (broad, pairs));
+    // What is pushed apart after the step is sought among the pairs that these velocities lead to.
+    *pairs = search.pairs(predicted, live, broad, |_| true);
     let pairs: Vec<[u32; 2]> = pairs.iter().copied().filter(astray).collect();
     memory.look = Look::Late;
     let found = search.contacts(motions, predicted, &pairs, memory);
@@ -457,19 +453,19 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
 mod tests {
     use super::*;
     use crate::Model;
-    use crate::detect::Memory;
     use crate::experiments::wall;
+    use crate::memory::Memory;
     use billow_num::Pose;
 
     /// Contacts of a wall that gravity pulls at, as rows, and the velocities.
     fn pulled(model: &Model, state: &State, config: &Config) -> (Vec<Row>, Vec<Motion>) {
         let search = Search { model, state, config, dt: 0.01 };
         let live: Vec<bool> = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
-        let (mut still, mut motions, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut still, mut motions) = (Vec::new(), Vec::new());
         motion::velocities(model, state, &live, search.dt, &mut still);
         kicked(&search, search.dt, &still, &mut motions);
         let poses: Vec<Pose> = state.bodies.iter().map(|b| b.pose).collect();
-        search.pairs(&poses, &live, (&mut Default::default(), &mut pairs));
+        let pairs = search.pairs(&poses, &live, &mut Default::default(), |_| true);
         let found = search.contacts(&still, &poses, &pairs, &mut Memory::default());
         let contacts: Vec<Contact> = found.iter().map(|f| f.contact).collect();
         let mut rows = Vec::new();

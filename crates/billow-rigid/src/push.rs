@@ -106,8 +106,9 @@ mod tests {
     use super::*;
     use crate::Config;
     use crate::contact::Motion;
-    use crate::detect::{Memory, Search};
+    use crate::detect::Search;
     use crate::experiments::wall;
+    use crate::memory::Memory;
     use crate::persistent::level_order;
     use billow_num::rng::Stream;
     use billow_num::{Mat3, Pose};

@@ -105,17 +105,26 @@ impl Samples {
         self.spacing
     }
 
-    /// Shows `visit` the nodes none of whose ancestors it refused, first children first.
-    pub(crate) fn visit(&self, mut visit: impl FnMut(&Node) -> bool) {
-        let mut stack = [0u32; 64];
-        let mut depth = usize::from(!self.nodes.is_empty());
+    /// Shows `visit` the nodes none of whose ancestors it refused, first children first, each with what is told `of` it. That is
+    /// asked of two children at once: neither waits for the other.
+    pub(crate) fn visit<T: Copy + Default>(
+        &self,
+        of: impl Fn(&Node) -> T,
+        mut visit: impl FnMut(&Node, T) -> bool,
+    ) {
+        let Some(root) = self.nodes.first() else { return };
+        let mut stack = [(0u32, T::default()); 64];
+        stack[0].1 = of(root);
+        let mut depth = 1;
         while depth > 0 {
             depth -= 1;
-            let at = stack[depth];
+            let (at, told) = stack[depth];
             let node = &self.nodes[at as usize];
-            if visit(node) && !node.is_leaf() {
-                stack[depth] = node.second;
-                stack[depth + 1] = at + 1;
+            if visit(node, told) && !node.is_leaf() {
+                let children = [node.second, at + 1];
+                let [second, first] = children.map(|child| of(&self.nodes[child as usize]));
+                stack[depth] = (children[0], second);
+                stack[depth + 1] = (children[1], first);
                 depth += 2;
             }
         }
@@ -234,23 +243,47 @@ mod tests {
     }
 
     #[test]
+    fn leaves_are_as_full_as_halving_leaves_them() {
+        let mesh = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 1e-3);
+        let (mut leaves, mut items) = (0, 0);
+        samples.visit(
+            |node| node.vertices.len() + node.edges.len(),
+            |node, count| {
+                // What is larger is cut in two halves, so no leaf is less than half full.
+                assert_eq!(node.is_leaf(), count <= LEAF, "{count}");
+                if node.is_leaf() {
+                    assert!(2 * count >= LEAF, "{count}");
+                    (leaves, items) = (leaves + 1, items + count);
+                }
+                true
+            },
+        );
+        assert_eq!(items, samples.vertices.len() + samples.edges.len());
+        assert!(leaves > 20 && samples.nodes.len() == 2 * leaves - 1, "{leaves}");
+    }
+
+    #[test]
     fn every_vertex_and_edge_is_in_one_leaf_and_inside_its_spheres() {
         let mesh = Ring::default().mesh().unwrap();
         let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
         let (mut vertices, mut edges) = (0, 0);
-        samples.visit(|node| {
-            let near = |v: u32| {
-                let centre = Vec3::from_slice(&node.centre.map(f64::from));
-                samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6
-            };
-            assert!(node.vertices.clone().all(near));
-            assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
-            if node.is_leaf() {
-                vertices += node.vertices.len();
-                edges += node.edges.len();
-            }
-            true
-        });
+        samples.visit(
+            |_| (),
+            |node, ()| {
+                let near = |v: u32| {
+                    let centre = Vec3::from_slice(&node.centre.map(f64::from));
+                    samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6
+                };
+                assert!(node.vertices.clone().all(near));
+                assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
+                if node.is_leaf() {
+                    vertices += node.vertices.len();
+                    edges += node.edges.len();
+                }
+                true
+            },
+        );
         assert_eq!((vertices, edges), (samples.vertices.len(), samples.edges.len()));
     }
 }

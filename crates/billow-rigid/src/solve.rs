@@ -231,3 +231,104 @@ pub(crate) fn both(motions: &mut [Motion], a: u32, b: u32) -> [&mut Motion; 2] {
     let [a, b] = [a as usize, b as usize];
     motions.get_disjoint_mut([a, b]).expect("a contact joins two different bodies")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_num::rng::{Draws, Stream};
+
+    /// Two bodies and a contact between them, all drawn.
+    fn drawn(draw: &mut Draws) -> (Row, Motion, Motion) {
+        let vector = |draw: &mut Draws, size: f64| draw.unit_vector() * draw.range(0.0, size);
+        let body = |draw: &mut Draws| Motion {
+            v: vector(draw, 1.0),
+            w: vector(draw, 2.0),
+            inverse_mass: draw.range(0.2, 2.0),
+            inverse_inertia: Mat3::from_diagonal(Vec3::ONE * draw.range(1.0, 9.0)),
+        };
+        let (a, b) = (body(draw), body(draw));
+        let [ra, rb] = [vector(draw, 0.5), vector(draw, 0.5)];
+        let (k, normal) = (a.compliance(ra) + b.compliance(rb), draw.unit_vector());
+        let friction = draw.range(0.0, 1.0);
+        let jn = draw.range(-0.5, 1.0).max(0.0);
+        let side = normal.any_orthonormal_vector() * (friction * jn * draw.range(-1.0, 1.0));
+        let row = Row {
+            a: 0,
+            b: 1,
+            j: normal * jn + side,
+            normal,
+            ra,
+            rb,
+            wanted: -draw.range(0.0, 0.2),
+            friction,
+            arms: [0.0; 2],
+            kn: k * normal,
+            inverse: k.inverse(),
+            held: (Mat3::ZERO, Vec3::ZERO),
+            jt: Vec3::ZERO,
+            impact: false,
+        };
+        (row, a, b)
+    }
+
+    /// What a visit leaves out where nothing changes, done all the same, with lengths instead of their squares.
+    fn relaxed_in_full(row: &Row, a: &Motion, b: &Motion) -> (Vec3, Motion, Motion) {
+        let (n, u) = (row.normal, row.relative(a, b));
+        let stick = row.j + row.inverse * (n * row.wanted - u);
+        let (jn, t) = (stick.dot(n), stick - n * stick.dot(n));
+        let next = if jn >= 0.0 && t.length() <= row.friction * jn {
+            stick
+        } else {
+            let missing = (row.wanted - u.dot(n) + row.kn.dot(row.j)).max(0.0);
+            let d = row.j - u / row.kn.dot(n);
+            let along = n + (d - n * d.dot(n)).normalize() * row.friction;
+            let steep = row.kn.dot(along) <= 1e-3 * row.kn.dot(n);
+            let along = if steep { n } else { along };
+            along * (missing / row.kn.dot(along))
+        };
+        let (mut a, mut b) = (*a, *b);
+        a.push(row.ra, next - row.j);
+        b.push(row.rb, row.j - next);
+        (next, a, b)
+    }
+
+    #[test]
+    fn visits_that_leave_out_what_changes_nothing_give_what_full_ones_give() {
+        let mut seen = [0; 3];
+        for i in 0..4000 {
+            let (row, a, b) = drawn(&mut Stream::new(31, 4).at(i));
+            let (next, full_a, full_b) = relaxed_in_full(&row, &a, &b);
+            let (mut quick, mut quick_a, mut quick_b) = (row, a, b);
+            let changed = quick.relax(&mut quick_a, &mut quick_b);
+            assert!(quick.j.distance(next) < 1e-12, "{i}: {} {next}", quick.j);
+            for (q, f) in [(&quick_a, &full_a), (&quick_b, &full_b)] {
+                assert!(q.v.distance(f.v) + q.w.distance(f.w) < 1e-12, "{i}");
+            }
+            // An open contact that gave nothing leaves every bit as it is.
+            let open = row.j == Vec3::ZERO && quick.j == Vec3::ZERO;
+            assert!(!open || (changed, quick_a, quick_b) == (0.0, a, b), "{i}");
+            let slides = quick.j != Vec3::ZERO && (row.relative(&quick_a, &quick_b)).length() > 0.3;
+            seen[if open { 0 } else { 1 + usize::from(slides) }] += 1;
+        }
+        assert!(seen.iter().all(|count| *count > 300), "open, sticking, sliding: {seen:?}");
+    }
+
+    #[test]
+    fn what_bears_nothing_and_moves_apart_is_left_alone() {
+        let mut left = 0;
+        for i in 0..1000 {
+            let (mut row, mut a, mut b) = drawn(&mut Stream::new(32, 4).at(i));
+            let (jn, apart) = (row.j.dot(row.normal), row.relative(&a, &b).dot(row.normal));
+            let before = (row.j, a, b);
+            let changed = row.bear(&mut a, &mut b);
+            if row.j.dot(row.normal) > 1e-9 {
+                // It does not accelerate into itself, nor is it pulled.
+                assert!(row.relative(&a, &b).dot(row.normal).abs() < 1e-9, "{i}");
+            } else if jn == 0.0 {
+                assert!(apart >= 0.0 && changed == 0.0 && (row.j, a, b) == before, "{i}");
+                left += 1;
+            }
+        }
+        assert!(left > 100, "{left}");
+    }
+}

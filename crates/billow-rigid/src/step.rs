@@ -3,10 +3,11 @@
 use crate::broad::Broad;
 use crate::config::{Config, Method};
 use crate::contact::{Contact, Motion};
-use crate::detect::{Found, Look, Memory, Search};
+use crate::detect::{Found, Search};
 use crate::error::StepError;
 use crate::graph::Levels;
 use crate::halt::Halt;
+use crate::memory::{Look, Memory};
 use crate::model::Model;
 use crate::solve::Row;
 use crate::state::{Carried, State};
@@ -209,8 +210,8 @@ fn divisions(model: &Model, state: &State, work: &mut Workspace, config: &Config
     let mut motions = Vec::new();
     persistent::kicked(&search, state.owed + 0.5 * dt, &work.trial, &mut motions);
     search.predict(&motions, &mut work.predicted);
-    search.pairs(&work.predicted, &work.live, (&mut work.broad, &mut work.pairs));
-    work.memory.begin(model, state, &work.pairs);
+    work.pairs = search.pairs(&work.predicted, &work.live, &mut work.broad, |_| true);
+    work.memory.begin(model, state, (work.broad.all(), &work.pairs));
     let parts = search.hastiest(&motions, &work.pairs, &work.memory).ceil();
     if parts.is_finite() { (parts as u64).clamp(1, u64::from(config.parts.max(1))) } else { 1 }
 }
@@ -233,26 +234,35 @@ mod tests {
     use super::*;
     use crate::experiments::Builder;
     use crate::{Surface, meter::Meter};
-    use billow_geom::shapes::torus;
+    use billow_geom::TriMesh;
+    use billow_geom::shapes::{cuboid, torus};
     use billow_num::Vec3;
+
+    /// Bodies of one shape that lie on each other, `apart` of each other and all of them `sunk` into the ground, and what
+    /// clearing up needs to know of them. Only the lowest overlaps anything.
+    fn sunk_stack(mesh: &TriMesh, count: u32, (apart, sunk): (f64, f64)) -> (Model, State, Workspace) {
+        let mut b = Builder::default();
+        b.ground(Surface::default()).unwrap();
+        let shape = b.mesh(mesh).unwrap();
+        let height = mesh.bounds().size().z;
+        for k in 0..count {
+            b.body("body", shape, Vec3::Z * (0.5 * height - sunk + (height + apart) * f64::from(k)));
+        }
+        let model = b.model().unwrap();
+        let (state, mut work) = (model.start(), Workspace::default());
+        work.live = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
+        motion::velocities(&model, &state, &work.live, 0.01, &mut work.motions);
+        work.pairs = (1..=count).map(|i| [i - 1, i]).collect();
+        work.levels =
+            Levels { of: (0..=count).collect(), supported: vec![true; model.len()], count: count + 1 };
+        (model, state, work)
+    }
 
     #[test]
     fn what_is_pushed_into_a_neighbour_pushes_that_into_the_next() {
-        let mut b = Builder::default();
-        b.ground(Surface::default()).unwrap();
-        let ring = b.mesh(&torus(0.3, 0.1, 16, 10).unwrap()).unwrap();
-        // Rings that lie on each other, all of them too low: only the lowest overlaps anything.
-        let (sunk, height) = (0.01, 0.2 * (0.4 * std::f64::consts::PI).sin());
-        for k in 0..3 {
-            b.body("ring", ring, Vec3::Z * (0.5 * height - sunk + (height + 2e-3) * f64::from(k)));
-        }
-        let model = b.model().unwrap();
-        let (mut state, mut work) = (model.start(), Workspace::default());
-        let n = model.len() as u32;
-        work.live = (0..model.len()).map(|i| model.is_dynamic(i)).collect();
-        motion::velocities(&model, &state, &work.live, 0.01, &mut work.motions);
-        work.pairs = (1..n).map(|i| [i - 1, i]).collect();
-        work.levels = Levels { of: (0..n).collect(), supported: vec![true; model.len()], count: n };
+        let sunk = 0.01;
+        let ring = torus(0.3, 0.1, 16, 10).unwrap();
+        let (model, mut state, mut work) = sunk_stack(&ring, 3, (2e-3, sunk));
         let deepest = |state: &State| {
             let pairs = Meter::new(&model).measure(&model, state).pairs;
             pairs.iter().map(|p| p.1).fold(0.0, f64::max)
@@ -261,5 +271,18 @@ mod tests {
         clear_up(&model, &mut state, &mut work, &Config::default(), 0.01);
         let after = deepest(&state);
         assert!(before > 0.9 * sunk && after < 0.3 * sunk, "{before} m deep, then {after} m");
+    }
+
+    /// Each time one body more is pushed into the next.
+    #[test]
+    fn sampled_bodies_are_pushed_six_times_and_exact_ones_three() {
+        let moved = |mesh: &TriMesh| {
+            let (model, mut state, mut work) = sunk_stack(mesh, 12, (2e-3, 0.04));
+            let before = state.clone();
+            clear_up(&model, &mut state, &mut work, &Config::default(), 0.01);
+            before.bodies.iter().zip(&state.bodies).filter(|(b, a)| b.pose != a.pose).count()
+        };
+        assert_eq!(moved(&torus(0.3, 0.1, 16, 10).unwrap()), 6);
+        assert_eq!(moved(&cuboid(Vec3::new(0.6, 0.6, 0.2), [1; 3]).unwrap()), 3);
     }
 }

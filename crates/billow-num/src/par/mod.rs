@@ -13,7 +13,7 @@ mod tiles;
 
 pub use colour::Colouring;
 pub use incidence::{Incidence, LaterIncidence};
-pub use order::{exclusive_sum, sort, sort_by_key, sorted_order};
+pub use order::{bucketed, exclusive_sum, sort, sort_by_key, sorted_order};
 pub use owned::for_each_owned;
 pub use tiles::Tiles;
 

@@ -44,6 +44,28 @@ pub fn exclusive_sum<T: Copy + Default + Send + Sync + Add<Output = T>>(items: &
     total
 }
 
+/// Items by bucket, those of one bucket in the order in which they came, and where each bucket ends. Takes time in
+/// proportion to both, on one thread: it waits for memory.
+///
+/// # Panics
+/// If an item is in none of the buckets.
+pub fn bucketed<T: Copy>(items: &[T], buckets: usize, of: impl Fn(&T) -> usize) -> (Vec<T>, Vec<u32>) {
+    let mut ends = vec![0u32; buckets + 1];
+    items.iter().for_each(|item| ends[of(item) + 1] += 1);
+    for k in 1..ends.len() {
+        ends[k] += ends[k - 1];
+    }
+    let mut placed = items.to_vec();
+    for item in items {
+        let at = &mut ends[of(item)];
+        placed[*at as usize] = *item;
+        *at += 1;
+    }
+    // Where a bucket ended while it was filled, the next begins.
+    ends.pop();
+    (placed, ends)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +90,17 @@ mod tests {
             assert!(items.iter().zip(&truth).all(|(item, t)| item.1 == *t as usize));
         }
         assert!(sorted_order::<u8>(&[]).is_empty());
+    }
+
+    #[test]
+    fn buckets_hold_their_items_in_the_order_in_which_they_came() {
+        let items: Vec<(u64, u64)> = (0..5000).map(|i| (Stream::new(5, 6).at(i).below(700), i)).collect();
+        let (placed, ends) = bucketed(&items, 800, |item| item.0 as usize);
+        let mut truth = items.clone();
+        truth.sort_by_key(|item| item.0);
+        assert_eq!(placed, truth);
+        assert!((0..800).all(|k| ends[k] as usize == truth.partition_point(|item| item.0 <= k as u64)));
+        assert_eq!(bucketed::<u8>(&[], 0, |_| 0), (vec![], vec![]));
     }
 
     #[test]

@@ -17,6 +17,47 @@ fn circles(model: &Model, state: &State) -> Vec<Circle> {
         .collect()
 }
 
+/// Whether the line along which a pole stands passes through a ring, and how high the ring is where it is nearest to that line.
+fn around(ring: &Circle, pole: Vec3) -> (bool, f64) {
+    let (u, v) = ring.normal.any_orthonormal_pair();
+    let at = |k: u32| {
+        let angle = f64::from(k) * std::f64::consts::TAU / 64.0;
+        ring.centre + ring.radius * (u * angle.cos() + v * angle.sin())
+    };
+    let beside = |x: &Vec3| (*x - pole).truncate().length_squared();
+    let nearest = (0..64).map(at).min_by(|x, y| beside(x).total_cmp(&beside(y)));
+    let rise = ring.normal.dot(ring.centre - pole) / ring.normal.z;
+    let through = (pole + Vec3::Z * rise).distance(ring.centre) < ring.radius;
+    (through, nearest.map_or(0.0, |x| x.z))
+}
+
+/// A ring comes to be around a pole, or leaves it, above its upper end only.
+#[test]
+fn no_ring_goes_through_a_pole() {
+    let model = rings(256).unwrap();
+    let (top, mut passed) = (3.0, 0);
+    let poles: Vec<Vec3> = (1..RINGS_FROM).map(|i| model.placement(&model.start(), i).position).collect();
+    let look = |state: &State| -> Vec<(bool, f64)> {
+        let rings = circles(&model, state);
+        rings.iter().flat_map(|ring| poles.iter().map(|pole| around(ring, *pole))).collect()
+    };
+    let mut before = look(&model.start());
+    run(&model, &Config::default(), 1.0 / 96.0, 192, |_, state, _| {
+        let after = look(state);
+        for (was, is) in before.iter().zip(&after).filter(|(was, is)| was.0 != is.0) {
+            assert!(
+                was.1.max(is.1) > top,
+                "a pole passed a ring {} m and {} m above the ground",
+                was.1,
+                is.1
+            );
+            passed += 1;
+        }
+        before = after;
+    });
+    assert!(passed > 20, "{passed} times a ring passed above a pole");
+}
+
 #[test]
 fn rings_fall_on_poles_without_overlapping_or_linking_at_any_moment() {
     let model = rings(96).unwrap();

@@ -96,7 +96,7 @@ pub fn step(
     report.stages.count("steps", 1);
     std::mem::swap(&mut state.x, &mut work.x_bar);
     std::mem::swap(&mut state.v, &mut work.v_bar);
-    std::mem::swap(&mut state.lasting, &mut work.lasting);
+    state.lasting = std::mem::take(&mut work.lasting);
     state.time += dt;
     Ok(report)
 }

@@ -312,6 +312,7 @@ mod tests {
                 let (mut new, mut other) = (Near::default(), Search::new(&surface));
                 touch::find(&mut near, &mut search, (fit, &[]), &mut touches[0]);
                 touch::find(&mut new, &mut other, (fit, &[]), &mut touches[1]);
+                let touches = touches.map(|parts| parts.concat());
                 assert_eq!(touches[0], touches[1], "{k} {step}");
                 contacts += touches[0].len();
                 let names: Vec<Name> = near.parts.iter().flat_map(|part| part.names()).copied().collect();

@@ -142,9 +142,6 @@ impl Repulsion {
 pub(crate) struct Repulsions {
     tiles: Tiles<4>,
     list: Vec<Repulsion>,
-    nodes: Vec<[u32; 4]>,
-    /// Which of the contacts found can be moved.
-    movable: Vec<u32>,
     /// Scratch of updates from the same velocities.
     impulses: Vec<Vec3>,
     /// Scratch of [`Repulsions::recall`].
@@ -152,24 +149,27 @@ pub(crate) struct Repulsions {
 }
 
 impl Repulsions {
-    /// Prepares the contacts of a step; those between scripted nodes alone are left out.
-    pub(crate) fn prepare(&mut self, touches: &[Touch], inverse_masses: &[f64]) {
-        let Self { tiles, list, nodes, movable, .. } = self;
-        let compliance = |k: usize| touches[k].contact.compliance(inverse_masses);
-        *movable = par::gather(touches.len(), par::CHUNK, |range, list| {
-            list.extend(range.filter(|k| compliance(*k) > 0.0).map(|k| k as u32));
+    /// Prepares the contacts of a step, given in parts; those between scripted nodes alone are left out.
+    pub(crate) fn prepare(&mut self, touches: &[Vec<Touch>], inverse_masses: &[f64]) {
+        let Self { tiles, list, .. } = self;
+        // Part and place of each contact that can be moved.
+        let movable = par::gather(touches.len(), 1, |parts, places| {
+            for part in parts {
+                let moves = |touch: &Touch| touch.contact.compliance(inverse_masses) > 0.0;
+                let places_in = touches[part].iter().enumerate().filter(|(_, touch)| moves(touch));
+                places.extend(places_in.map(|(k, _)| [part as u32, k as u32]));
+            }
         });
-        // No more room than needed: these lists are long.
-        nodes.reserve_exact(movable.len().saturating_sub(nodes.len()));
-        nodes.resize(movable.len(), [0; 4]);
-        par::fill(nodes, |k| touches[movable[k] as usize].contact.nodes);
-        let known = tiles.rebuild(inverse_masses.len(), nodes, TILE);
+        let touch = |[part, k]: [u32; 2]| &touches[part as usize][k as usize];
+        let nodes = par::map(movable.len(), |k| touch(movable[k]).contact.nodes);
+        let known = tiles.rebuild(inverse_masses.len(), &nodes, TILE);
         debug_assert!(known.is_ok(), "contacts name four different nodes of the surface");
-        list.reserve_exact(nodes.len().saturating_sub(list.len()));
-        list.resize(nodes.len(), Repulsion::NONE);
+        // No more room than needed: these lists are long.
+        drop(nodes);
+        list.reserve_exact(movable.len().saturating_sub(list.len()));
+        list.resize(movable.len(), Repulsion::NONE);
         par::fill(list, |position| {
-            let k = movable[tiles.order()[position] as usize] as usize;
-            Repulsion::new(&touches[k], inverse_masses)
+            Repulsion::new(touch(movable[tiles.order()[position] as usize]), inverse_masses)
         });
     }
 

@@ -21,7 +21,8 @@ use billow_num::{Vec3, par};
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     search: Option<Search>,
-    touches: Vec<Touch>,
+    /// Contacts in parts, those of collisions that were learnt of last.
+    touches: Vec<Vec<Touch>>,
     repulsions: Repulsions,
     near: Near,
     /// Part of their thickness that nodes have; all of it if empty.
@@ -140,7 +141,7 @@ impl<'a> Pipeline<'a> {
         par::fill(x1, |i| x[i] + v[i] * dt);
         let fit = Fit::contacts(self.surface, Path { x0: x, x1 });
         self.report.candidates += touch::find(near, search, (fit, room), touches);
-        self.report.contacts = touches.len() as u64;
+        self.report.contacts = touches.iter().map(|part| part.len() as u64).sum();
         repulsions.prepare(touches, self.surface.inverse_masses());
         self.stage = Stage::Found;
     }
@@ -152,7 +153,7 @@ impl<'a> Pipeline<'a> {
 
     /// The nodes of each contact.
     pub fn touching(&self) -> impl Iterator<Item = [u32; 4]> {
-        self.work.touches.iter().map(|touch| touch.contact.nodes)
+        self.work.touches.iter().flatten().map(|touch| touch.contact.nodes)
     }
 
     /// Begins a sub-step: impulses accumulate anew.
@@ -202,13 +203,16 @@ impl<'a> Pipeline<'a> {
         let Workspace { touches, repulsions, x1, room, .. } = &mut *self.work;
         forget(&collisions, x1);
         let mut fast = 0;
-        touches.reserve_exact(collisions.len());
+        let mut learnt = Vec::with_capacity(collisions.len());
         for collision in &collisions {
             let (contact, pair) = (collision.contact(), &collision.pair);
             let approach = -contact.relative(v).dot(contact.normal);
             fast += usize::from(approach * self.step.dt > pair.gap(self.surface));
             let gap = pair.gap_within(self.surface, room).min(contact.relative(x).dot(contact.normal));
-            touches.push(Touch { contact, gap, friction: pair.friction(self.surface) });
+            learnt.push(Touch { contact, gap, friction: pair.friction(self.surface) });
+        }
+        if !learnt.is_empty() {
+            touches.push(learnt);
         }
         let many = fast * RARE > x.len();
         if many {
@@ -277,7 +281,7 @@ impl Pipeline<'_> {
         let found = self.report.collisions - before;
         if found > 0 {
             let Workspace { met, barriers, .. } = &mut *self.work;
-            barriers.prepare(met, self.surface.inverse_masses());
+            barriers.prepare(std::slice::from_ref(met), self.surface.inverse_masses());
         }
         Ok(found)
     }

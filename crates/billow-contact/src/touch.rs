@@ -9,7 +9,7 @@ use crate::pair::{Kind, Pair, Path};
 use crate::search::Search;
 use crate::way::Fit;
 use crate::{Contact, Surface};
-use billow_num::{Vec3, par};
+use billow_num::Vec3;
 
 /// Sine of the angle by which a surface must rise to count as nearer.
 const BESIDE: f64 = 1e-6;
@@ -24,15 +24,6 @@ pub(crate) struct Touch {
     pub(crate) friction: f64,
 }
 
-impl Touch {
-    /// Stands where a contact may be put.
-    const NONE: Self = Self {
-        contact: Contact { nodes: [0; 4], weights: [0.0; 4], normal: Vec3::ZERO },
-        gap: 0.0,
-        friction: 0.0,
-    };
-}
-
 /// What one part of the list showed.
 #[derive(Debug, Default)]
 struct Found {
@@ -41,19 +32,22 @@ struct Found {
 }
 
 /// Finds all contacts if nodes move along `path` and have the given part of their thickness, all if `room` is empty: in the
-/// order of names, points and faces first, so that edges find surfaces already held off where they are flat. Every
-/// pair that may come within reach is then listed. Returns how many pairs were looked at.
+/// order of names, points and faces first, so that edges find surfaces already held off where they are flat. They stay in
+/// the parts in which they are found, since they may be very many. Every pair that may come within reach is then
+/// listed. Returns how many pairs were looked at.
 pub(crate) fn find(
     near: &mut Near,
     search: &mut Search,
     (fit, room): (Fit<'_>, &[f64]),
-    touches: &mut Vec<Touch>,
+    touches: &mut Vec<Vec<Touch>>,
 ) -> u64 {
+    touches.clear();
     near.expect(search, fit);
     let found = near.contacts(search, fit, |part: &mut Found, hint| part.look(fit, room, &hint));
-    let parts: Vec<&[Touch]> = found.iter().map(|part| &part.touches[..]).collect();
-    par::concat(&parts, Touch::NONE, touches);
-    found.iter().map(|part| part.candidates).sum()
+    let candidates = found.iter().map(|part| part.candidates).sum();
+    touches.extend(found.into_iter().map(|part| part.touches).filter(|part| !part.is_empty()));
+    touches.iter_mut().for_each(Vec::shrink_to_fit);
+    candidates
 }
 
 impl Found {
@@ -177,6 +171,7 @@ mod tests {
         let (mut search, mut touches) = (Search::new(&surface), Vec::new());
         let fit = Fit::contacts(&surface, Path { x0: x, x1: x });
         find(&mut Near::default(), &mut search, (fit, &[]), &mut touches);
+        let touches = touches.concat();
         let edges = touches.iter().filter(|touch| touch.contact.weights[0] != 1.0).count();
         (touches, edges)
     }
@@ -262,7 +257,7 @@ mod tests {
             let mut touches = Vec::new();
             let fit = Fit::contacts(&surface, Path { x0: &x, x1: &x });
             find(&mut near, &mut search, (fit, room), &mut touches);
-            touches.len()
+            touches.concat().len()
         };
         let all = touching(&[]);
         assert!(all >= 3, "{all}");

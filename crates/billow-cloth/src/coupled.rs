@@ -88,7 +88,7 @@ impl Coupled {
         let h = dt / f64::from(steps);
         moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
-        links.start(h, &lasting.tension);
+        links.start(model, h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
         objects.mark_stacks(pipeline);
         let bends = hinges.times(dt, steps);

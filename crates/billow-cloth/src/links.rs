@@ -31,7 +31,8 @@ const EXACT: f64 = 1e-5;
 pub(crate) struct Links {
     tiles: Tiles<2>,
     list: Vec<Link>,
-    springs: Vec<Spring>,
+    /// Their numbers in the model.
+    elements: Vec<u32>,
     /// See [`Links::usual_length`].
     usual_length: f64,
     /// Length of the sub-steps that links were started for [s].
@@ -65,19 +66,6 @@ struct Link {
     crushed: f64,
 }
 
-/// What else is known of it.
-#[derive(Clone, Copy, Debug)]
-struct Spring {
-    /// Number in the model.
-    element: u32,
-    /// Tension per length [N/m].
-    stiffness: f64,
-    /// Tension per speed [N·s/m].
-    damping: f64,
-    /// Length that it may have at most at the end of a step [m].
-    allowed: f64,
-}
-
 impl Links {
     pub(crate) fn new(model: &Model) -> Self {
         let springs = &model.springs;
@@ -107,25 +95,15 @@ impl Links {
                 crushed: rest * (1.0 - STOP * limit.compression - CRUSHED).max(0.0),
             }
         };
-        let spring = |position: &u32| {
-            let e = order[*position as usize];
-            let rest = springs.rest_lengths()[e];
-            Spring {
-                element: e as u32,
-                stiffness: springs.stiffness()[e] / rest,
-                damping: springs.damping()[e] / rest,
-                allowed: rest * (1.0 + model.limits[e].extension),
-            }
-        };
         let list: Vec<Link> = tiles.order().iter().map(link).collect();
-        let springs = tiles.order().iter().map(spring).collect();
+        let elements = tiles.order().iter().map(|position| order[*position as usize] as u32).collect();
         let mut lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
         let quarter = lengths.len() / 4;
         let usual_length = match lengths.get(quarter) {
             Some(_) => *lengths.select_nth_unstable_by(quarter, f64::total_cmp).1,
             None => f64::INFINITY,
         };
-        Self { tiles, list, springs, usual_length, h: 0.0 }
+        Self { tiles, list, elements, usual_length, h: 0.0 }
     }
 
     /// Length that a quarter of the springs do not have: about that of the edges of a fine garment among coarse ones [m].
@@ -134,11 +112,12 @@ impl Links {
     }
 
     /// Begins a step of sub-steps of length `h` with the tensions at its start [N]; none if there are none.
-    pub(crate) fn start(&mut self, h: f64, tension: &[f64]) {
-        let springs = &self.springs;
+    pub(crate) fn start(&mut self, model: &Model, h: f64, tension: &[f64]) {
+        let (springs, elements) = (&model.springs, &self.elements);
         par::for_each_mut(&mut self.list, |k, link| {
-            link.start(&springs[k], h);
-            link.impulse = tension.get(springs[k].element as usize).map_or(0.0, |t| t * h);
+            let e = elements[k] as usize;
+            link.start((springs.stiffness()[e] / link.rest, springs.damping()[e] / link.rest), h);
+            link.impulse = tension.get(e).map_or(0.0, |t| t * h);
         });
         self.h = h;
     }
@@ -152,15 +131,13 @@ impl Links {
     pub(crate) fn remember(&self, springs: usize, tension: &mut Vec<f64>) {
         tension.clear();
         tension.resize(springs, 0.0);
-        let both = self.list.iter().zip(&self.springs);
-        both.for_each(|(link, spring)| tension[spring.element as usize] = link.impulse / self.h);
+        let both = self.list.iter().zip(&self.elements);
+        both.for_each(|(link, e)| tension[*e as usize] = link.impulse / self.h);
     }
 
     /// How much longer than allowed the longest spring is at `x`, relative to what is allowed [-].
     pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
-        let longest = par::max(self.list.len(), |k| {
-            self.along(k, x).length() / self.springs[k].allowed
-        });
+        let longest = par::max(self.list.len(), |k| self.along(k, x).length() / self.list[k].allowed());
         (longest - 1.0).max(0.0)
     }
 
@@ -211,7 +188,7 @@ impl Links {
 
     /// Whether the spring at a place is longer than it may be.
     pub(crate) fn too_long(&self, k: u32, x: &[Vec3]) -> bool {
-        self.along(k as usize, x).length() > self.springs[k as usize].allowed
+        self.along(k as usize, x).length() > self.list[k as usize].allowed()
     }
 
     /// Sets the spring at a place on its limit if it is beyond. Returns its ends if it was.
@@ -260,14 +237,19 @@ impl Link {
         Some([shift * self.weights[0], shift * -self.weights[1]])
     }
 
-    /// Prepares sub-steps of length `h`: `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the
+    /// Length that it may have at most at the end of a step [m].
+    fn allowed(&self) -> f64 {
+        self.rest + (self.longest - self.rest) / STOP
+    }
+
+    /// Prepares sub-steps of length `h`, given its tension per length and per speed [N/m, N·s/m]: `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the
     /// length `l` would have without the impulse, solved for it.
-    fn start(&mut self, spring: &Spring, h: f64) {
+    fn start(&mut self, (stiffness, damping): (f64, f64), h: f64) {
         self.compliance = h * (self.weights[0] + self.weights[1]);
         self.resistance = self.compliance.recip();
-        let force = h * spring.stiffness + spring.damping;
+        let force = h * stiffness + damping;
         let gain = h / (1.0 + self.compliance * force);
-        (self.per_length, self.per_rate) = (gain * spring.stiffness, gain * force);
+        (self.per_length, self.per_rate) = (gain * stiffness, gain * force);
     }
 
     /// The impulse that pulls the ends together, given the rate of the length without it [N·s].

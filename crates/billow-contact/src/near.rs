@@ -174,6 +174,8 @@ impl Near {
         let nodes = fit.path.x0.len();
         let listed: usize = self.parts.iter().map(|part| part.names().len()).sum();
         self.leeway = if listed < nodes { LEEWAY } else { 0.0 };
+        // The old list makes room for the new one: both may be long.
+        self.parts.clear();
         // Margins are of no use if the next step looks everything up again.
         let lasting = par::map(nodes, |i| self.lasting(fit, i));
         let all_pass = lasting.iter().filter(|way| way.is_none()).count() > nodes / MANY;

@@ -46,7 +46,6 @@ pub(crate) fn find(
     let found = near.contacts(search, fit, |part: &mut Found, hint| part.look(fit, room, &hint));
     let candidates = found.iter().map(|part| part.candidates).sum();
     touches.extend(found.into_iter().map(|part| part.touches).filter(|part| !part.is_empty()));
-    touches.iter_mut().for_each(Vec::shrink_to_fit);
     candidates
 }
 

@@ -211,4 +211,32 @@ mod tests {
             assert!(largest > 1e-6, "elements are bent");
         }
     }
+
+    #[test]
+    fn stiff_fabrics_are_evaluated_more_often_and_shares_add_up() {
+        let (dt, steps) = (1.0 / 192.0, 8);
+        let times = [2e-5, 10.0, 1e3].map(|bend| {
+            let model = crate::links::tests::model_of(8, crate::Material { bend, ..Default::default() });
+            Hinges::new(&model).times(dt, steps)
+        });
+        assert!(times[0] == LEAST && times[1] > LEAST && times[1] < steps && times[2] == steps, "{times:?}");
+
+        let model = crate::links::tests::model(8);
+        let mut draws = Stream::new(4, 1).at(0);
+        let mut vector = |size: f64| Vec3::from_array([0; 3].map(|_| draws.range(-size, size)));
+        let x: Vec<Vec3> = model.rest.iter().map(|x| *x + vector(0.02)).collect();
+        let start: Vec<Vec3> = x.iter().map(|_| vector(1.0)).collect();
+        let moved = vec![Vec3::ZERO; x.len()];
+        let bend = |spread: u32| {
+            let (mut hinges, mut v) = (Hinges::new(&model), start.clone());
+            hinges.linearise(&model, &x, (4e-3 / f64::from(spread), spread));
+            hinges.evaluate(&model, &moved, &mut v);
+            let first = v[9] - start[9];
+            (1..spread).for_each(|_| hinges.go_on(&mut v));
+            (v, first)
+        };
+        let ((once, all), (spread, part)) = (bend(1), bend(4));
+        assert!(all.length() > 1e-6 && (all - 4.0 * part).length() < 1e-12);
+        assert!(once.iter().zip(&spread).all(|(a, b)| a.distance(*b) < 1e-12));
+    }
 }

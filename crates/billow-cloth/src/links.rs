@@ -268,12 +268,17 @@ pub(crate) mod tests {
     use crate::{Garment, Layout, Material, Setup};
 
     pub(crate) fn model(n: u32) -> Model {
+        model_of(n, Material { extension_limit: 0.1, compression_limit: 0.05, ..Material::default() })
+    }
+
+    /// A square of 1 m.
+    pub(crate) fn model_of(n: u32, material: Material) -> Model {
         let garment = Garment {
             name: "cloth".into(),
             mesh: billow_geom::shapes::cloth_grid(1.0, 1.0, n, n).unwrap(),
             start: None,
             velocity: Vec3::ZERO,
-            material: Material { extension_limit: 0.1, compression_limit: 0.05, ..Material::default() },
+            material,
             curved: false,
             equal_masses: false,
             layout: Layout::Edges,

@@ -56,7 +56,7 @@ pub fn bending_mode([x1, x2, x3, x4]: [Vec3; 4]) -> Option<([Vec3; 4], f64, f64)
     let (length2, n1_2, n2_2) = (edge.length_squared(), n1.length_squared(), n2.length_squared());
     let areas2 = n1_2 * n2_2;
     let all = areas2 * length2;
-    if !(all > 0.0) {
+    if all.is_nan() || all <= 0.0 {
         return None;
     }
     // One division for all: each inverse is the others times this.

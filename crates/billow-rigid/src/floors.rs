@@ -129,3 +129,47 @@ fn trilinear(c: &[f64; 8], part: [f64; 3]) -> f64 {
     let high = mix(mix(c[4], c[5], part[0]), mix(c[6], c[7], part[0]), part[1]);
     mix(low, high, part[2])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::{Field, Grid};
+    use crate::{Geometry, Settings};
+    use billow_num::rng::Stream;
+
+    /// The smallest sample of φ in the coarse cell around a point: what labels of these cells would know of it.
+    fn least_in_cell(grid: &Grid, x: Vec3) -> f64 {
+        let (from, h) = (grid.domain().min, grid.spacing());
+        let cell = ((x - from) / (h * BLOCK as f64)).floor() * BLOCK as f64;
+        let corner = |at: [usize; 3]| cell + Vec3::from(at.map(|i| i as f64));
+        let inside = |at: &Vec3| (*at * h).cmple(grid.domain().size() + 0.5 * h).all();
+        let all = points([BLOCK + 1; 3]).map(corner).filter(inside);
+        all.map(|at| grid.phi(from + at * h)).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn bounds_of_a_ring_are_never_above_its_distance_and_rule_out_more_than_labels_of_cells() {
+        let mesh = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let ring = Geometry::solid(&mesh, &Settings::default()).unwrap();
+        let Some(Field::Grid(grid)) = &ring.field else { panic!("a ring is sampled uniformly") };
+        let size = grid.domain().size();
+        let (mut outside, mut labelled, mut bounded) = (0, 0, 0);
+        for i in 0..20_000 {
+            let mut draw = Stream::new(8, 1).at(i);
+            let part = Vec3::new(draw.range(0.0, 1.0), draw.range(0.0, 1.0), draw.range(0.0, 1.0));
+            let x = grid.domain().min + part * size;
+            let (floor, phi) = (f64::from(grid.floors.at(&point(x))), grid.phi(x));
+            assert!(floor <= phi, "{x}: {floor} {phi}");
+            // Off the lattice as well.
+            let far = x * draw.range(1.0, 4.0);
+            assert!(f64::from(grid.floors.at(&point(far))) <= grid.phi(far), "{far}");
+            if phi > 0.0 {
+                outside += 1;
+                labelled += i32::from(least_in_cell(grid, x) > 0.0);
+                bounded += i32::from(floor > 0.0);
+            }
+        }
+        assert!(outside > 8000 && 100 * bounded > 95 * outside, "{bounded} of {outside}");
+        assert!(4 * (outside - bounded) < outside - labelled, "labels: {labelled}, bounds: {bounded}");
+    }
+}

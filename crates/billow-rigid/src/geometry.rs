@@ -20,15 +20,28 @@ use std::sync::Arc;
 /// How the signed distance of a mesh that is not convex is stored ([Bri03] 4.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
-    /// Uniform up to eight million samples, sparse blocks beyond.
+    /// By the samples that a full lattice would have: uniform up to 8 million, an octree up to 64 million, sparse blocks
+    /// beyond.
     #[default]
     Automatic,
-    /// A full lattice: fastest.
+    /// A full lattice: fastest to ask.
     Uniform,
-    /// An octree refined at the surface.
+    /// An octree refined at the surface: knows how deep a point is anywhere inside, if coarsely.
     Octree,
-    /// Blocks around the surface.
+    /// Blocks around the surface: smallest and soonest built, but nothing is deeper than three samples in it.
     Sparse,
+}
+
+impl Storage {
+    /// What is used where a full lattice would have that many samples: itself, or what [`Self::Automatic`] chooses.
+    pub fn for_samples(self, samples: f64) -> Self {
+        match self {
+            Self::Automatic if samples <= UNIFORM_LIMIT => Self::Uniform,
+            Self::Automatic if samples <= OCTREE_LIMIT => Self::Octree,
+            Self::Automatic => Self::Sparse,
+            asked => asked,
+        }
+    }
 }
 
 /// How a mesh becomes a shape.
@@ -50,6 +63,9 @@ impl Default for Settings {
 const DEFAULT_SAMPLES: f64 = 96.0;
 /// Largest uniform grid chosen automatically [samples].
 const UNIFORM_LIMIT: f64 = 8e6;
+/// Largest full lattice in whose place an octree is chosen automatically [samples]. It takes up to 8 s to build there and
+/// 0.9 GB meanwhile; at four times the samples 22 s and 2 GB.
+const OCTREE_LIMIT: f64 = 64e6;
 /// Samples of φ kept around the surface.
 const BORDER: f64 = 3.0;
 
@@ -192,24 +208,28 @@ impl Geometry {
         let h = if settings.spacing > 0.0 { settings.spacing } else { size.max_element() / DEFAULT_SAMPLES };
         let domain = self.bounds.inflated(BORDER * h);
         let samples = (domain.size() / h).to_array().iter().product::<f64>();
-        let uniform = match settings.storage {
-            Storage::Automatic => samples <= UNIFORM_LIMIT,
-            other => other == Storage::Uniform,
-        };
         // Sharp edges are rounded off by about an eighth of a sample: keep that much apart.
         self.skin = SKIN * h;
         self.slope = Slope::uniform(3f64.sqrt());
-        let field = if uniform {
-            let lattice = Lattice::covering(domain, h, Centring::Node)?;
-            let grid = Grid::new(&mesh_to_dense(&self.mesh, lattice, &March::default())?.0);
-            self.depth = -grid.lowest();
-            self.slope = Slope::of_samples(&grid, &self.mesh);
-            Field::Grid(grid)
-        } else if settings.storage == Storage::Octree {
-            let (tree, _) = mesh_to_octree(&self.mesh, &Refinement::at_surface(h), BORDER * h)?;
-            Field::Solid(Arc::new(tree))
-        } else {
-            Field::Solid(Arc::new(mesh_to_sparse(&self.mesh, &MeshToSdf::with_spacing(h))?.0))
+        let field = match settings.storage.for_samples(samples) {
+            Storage::Automatic | Storage::Uniform => {
+                let lattice = Lattice::covering(domain, h, Centring::Node)?;
+                let grid = Grid::new(&mesh_to_dense(&self.mesh, lattice, &March::default())?.0);
+                self.depth = -grid.lowest();
+                self.slope = Slope::of_samples(&grid, &self.mesh);
+                Field::Grid(grid)
+            }
+            Storage::Octree => {
+                let (tree, _) = mesh_to_octree(&self.mesh, &Refinement::at_surface(h), BORDER * h)?;
+                self.depth = -tree.lowest();
+                Field::Solid(Arc::new(tree))
+            }
+            Storage::Sparse => {
+                let (blocks, _) = mesh_to_sparse(&self.mesh, &MeshToSdf::with_spacing(h))?;
+                // What comes deeper than the band is lost: no more than the band counts as thickness.
+                self.depth = -f64::from(blocks.values().iter().copied().fold(f32::INFINITY, f32::min));
+                Field::Solid(Arc::new(blocks))
+            }
         };
         self.field = Some(field);
         Ok(())
@@ -297,7 +317,7 @@ fn body_frame(properties: &MassProperties) -> (Pose, Vec3) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use billow_geom::shapes::{Bone, Ring, cuboid, torus};
+    use billow_geom::shapes::{Bone, Funnel, Ring, cuboid, torus};
 
     #[test]
     fn boxes_are_recognised_as_convex_and_rings_are_not() {
@@ -337,5 +357,54 @@ mod tests {
                 assert!((phi[0] - phi[1]).abs() < 2.5e-3 && (phi[0] - phi[2]).abs() < 2.5e-3, "{phi:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_storage_follows_from_the_number_of_samples() {
+        let chosen = |samples| Storage::Automatic.for_samples(samples);
+        assert_eq!([1.0, 8e6].map(chosen), [Storage::Uniform; 2]);
+        assert_eq!([8e6 + 1.0, 64e6].map(chosen), [Storage::Octree; 2]);
+        assert_eq!([64e6 + 1.0, 1e12].map(chosen), [Storage::Sparse; 2]);
+        for asked in [Storage::Uniform, Storage::Octree, Storage::Sparse] {
+            assert_eq!([1.0, 1e7, 1e9].map(|n| asked.for_samples(n)), [asked; 3]);
+        }
+    }
+
+    #[test]
+    fn large_shapes_are_octrees_that_know_their_middle_and_larger_ones_blocks_that_do_not() {
+        let mesh = torus(0.3, 0.1, 64, 40).unwrap();
+        let of = |spacing| Geometry::solid(&mesh, &Settings { spacing, ..Settings::default() }).unwrap();
+        // Full lattices of 0.24, 10 and 78 million samples.
+        let [small, large, larger] = [8.33e-3, 2.4e-3, 1.2e-3].map(of);
+        assert!(small.grid_bytes() > 0 && large.grid_bytes() == 0 && larger.grid_bytes() == 0);
+        for k in 0..200 {
+            let mut draw = billow_num::rng::Stream::new(6, 1).at(k);
+            let around = Quat::from_rotation_z(draw.range(0.0, std::f64::consts::TAU));
+            let out = around * (Quat::from_rotation_y(draw.range(0.0, std::f64::consts::TAU)) * Vec3::X);
+            let x = around * Vec3::X * 0.3 + out * draw.range(0.04, 0.08);
+            let sample = |shape: &Geometry| shape.field.as_ref().unwrap().sample(x);
+            let exact = x.distance(around * Vec3::X * 0.3) - 0.1;
+            for (phi, normal) in [sample(&small), sample(&large)] {
+                assert!((phi - exact).abs() < 0.01 && normal.dot(out) > 0.9, "{phi} {exact} {normal}");
+            }
+            assert!((sample(&larger).0 + 3.0 * 1.2e-3).abs() < 1e-6 && exact < -0.01);
+        }
+    }
+
+    #[test]
+    fn half_the_thickness_of_a_funnel_is_that_of_its_wall_in_every_storage() {
+        let funnel = Funnel {
+            spout_radius: 0.2,
+            rim_radius: 0.5,
+            spout_length: 0.2,
+            cone_height: 0.3,
+            thickness: 0.08,
+            segments: 32,
+        };
+        let mesh = funnel.mesh().unwrap();
+        let of = |storage| Geometry::solid(&mesh, &Settings { spacing: 0.01, storage }).unwrap().depth;
+        let [uniform, octree, sparse] = [Storage::Uniform, Storage::Octree, Storage::Sparse].map(of);
+        assert!((uniform - 0.04).abs() < 0.01 && (octree - uniform).abs() < 0.01, "{uniform} {octree}");
+        assert!((sparse - 0.03).abs() < 1e-6, "no deeper than the band: {sparse}");
     }
 }

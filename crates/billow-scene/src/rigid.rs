@@ -136,3 +136,22 @@ impl billow_levelset::Motion for Driven {
         Twist { linear: linear + angular.cross(arm), angular }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Loader;
+
+    #[test]
+    fn the_thousand_rings_of_the_gallery_hold_one_level_set() {
+        let scene = Loader::gallery("rings").load().unwrap();
+        let plan = scene.rigid_plan().unwrap();
+        let rings: Vec<usize> =
+            (0..plan.members.len()).filter(|i| plan.members[*i].circle.is_some()).collect();
+        let shape = plan.model.geometry(rings[0]);
+        assert!(rings.len() == 1000 && shape.grid_bytes() > 0);
+        assert!(rings.iter().all(|i| std::ptr::eq(plan.model.geometry(*i), shape)));
+        // Poles and ground are convex and need none.
+        let others = (0..plan.members.len()).filter(|i| !rings.contains(i));
+        assert!(others.map(|i| plan.model.geometry(i)).all(|other| other.is_convex()));
+    }
+}

@@ -73,6 +73,11 @@ impl Octree {
         self.cells.len() * size_of::<Cell>() + self.corners.len() * 32 + self.values.len() * 8
     }
 
+    /// Least φ of all vertices [m].
+    pub fn lowest(&self) -> f64 {
+        f64::from(self.cells[0].min)
+    }
+
     /// The cube the tree covers [m].
     pub fn domain(&self) -> Aabb {
         Aabb { min: self.origin, max: self.origin + self.size }

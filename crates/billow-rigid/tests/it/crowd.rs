@@ -5,7 +5,7 @@ use billow_geom::shapes::{cuboid, torus};
 use billow_num::{Pose, Quat, Vec3, par};
 use billow_rigid::experiments::{Builder, GRAVITY, RING, RINGS_FROM, rings};
 use billow_rigid::meter::{Circle, Meter, linked};
-use billow_rigid::{Config, Drive, Model, State, Surface, Workspace, step};
+use billow_rigid::{Config, Drive, Geometry, Model, Settings, State, Storage, Surface, Workspace, step};
 
 /// The centre lines of the rings of a scene.
 fn circles(model: &Model, state: &State) -> Vec<Circle> {
@@ -79,6 +79,51 @@ fn rings_fall_on_poles_without_overlapping_or_linking_at_any_moment() {
     }
     // They have come down and lie in a heap.
     assert!(circles.iter().all(|c| c.centre.z < 3.0 && c.centre.z > 0.05));
+}
+
+#[test]
+fn a_thousand_rings_hold_one_level_set() {
+    let model = rings(1000).unwrap();
+    let shape = model.geometry(RINGS_FROM);
+    assert!((RINGS_FROM..model.len()).all(|i| std::ptr::eq(model.geometry(i), shape)));
+    // Another model of the same bodies holds no second one.
+    let other = model.clone();
+    assert!(std::ptr::eq(other.geometry(RINGS_FROM), shape));
+    // The only other shapes are the ground and the pole, which are convex: 1000 rings take the bytes of one.
+    let mut shapes: Vec<&Geometry> = (0..model.len()).map(|i| model.geometry(i)).collect();
+    shapes.sort_by_key(|g| std::ptr::from_ref(*g));
+    shapes.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    assert_eq!(shapes.len(), 3);
+    let bytes: usize = shapes.iter().map(|g| g.grid_bytes()).sum();
+    assert!(bytes == shape.grid_bytes() && bytes > 0);
+}
+
+#[test]
+fn rings_of_every_storage_land_on_each_other_and_rest() {
+    let rest = |storage: Storage| -> Vec<f64> {
+        let mut b = Builder::default();
+        b.ground(Surface::default()).unwrap();
+        let settings = Settings { spacing: 0.8 / 96.0, storage };
+        let ring = b.shape(Geometry::solid(&torus(RING.0, RING.1, 16, 10).unwrap(), &settings).unwrap());
+        for k in 0..3 {
+            let at = Vec3::new(0.05 * f64::from(k), 0.02, 0.2 + 0.3 * f64::from(k));
+            b.body("ring", ring, at).spin = Vec3::new(0.4, 0.2, 0.0);
+        }
+        let model = b.model().unwrap();
+        let meter = Meter::new(&model);
+        let mut worst = 0.0f64;
+        let end = run(&model, &Config::default(), 1.0 / 96.0, 192, |_, state, _| {
+            worst = worst.max(meter.measure(&model, state).largest());
+        });
+        let speed = end.bodies.iter().map(|b| b.velocity.length()).fold(0.0, f64::max);
+        let heights: Vec<f64> = end.bodies[1..].iter().map(|b| b.pose.position.z).collect();
+        assert!(worst < 2e-3 && speed < 0.01, "{storage:?}: {worst} m, {speed} m/s");
+        heights
+    };
+    let uniform = rest(Storage::Uniform);
+    for other in [rest(Storage::Octree), rest(Storage::Sparse)] {
+        assert!(uniform.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-5), "{uniform:?} {other:?}");
+    }
 }
 
 /// Balls dropped into a jar of twenty staves.

@@ -106,7 +106,7 @@ table! {
         parts: Option<u32> => range(1.0, 1e3);
         /// Time a group of touching bodies must have been still before it is left to sleep; 0 keeps all awake.
         sleep: f64 = 0.0 => unit("s"), range(0.0, 1e6);
-        /// How the signed distance of bodies that are not convex is stored.
+        /// How the signed distance of bodies that are not convex is stored. "auto" chooses by the samples of a full lattice: uniform up to 8 million, an octree up to 64 million, sparse blocks beyond.
         storage: PhiStorage = PhiStorage::Auto;
     }
 }
@@ -134,7 +134,7 @@ keyword! {
 keyword! {
     /// How a signed distance is stored.
     pub(crate) enum PhiStorage {
-        /// Uniform up to eight million samples, sparse blocks beyond.
+        /// Uniform up to 8 million samples, an octree up to 64 million, sparse blocks beyond.
         "auto" Auto,
         /// A full lattice: fastest.
         "uniform" Uniform,

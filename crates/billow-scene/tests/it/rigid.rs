@@ -250,6 +250,63 @@ fn a_floor_bears_the_weight_of_what_sleeps_on_it_and_shells_are_bodies_too() {
 }
 
 #[test]
+fn the_documents_sequence_is_asked_for_by_name_and_obeys_the_same_laws() {
+    let text = r#"
+        [simulation]
+        frames = 12
+        fps = 24
+        [rigid_solver]
+        method = "document"
+        collision_geometry = "re-evolved"
+        [mesh.floor]
+        shape = "plane"
+        [mesh.box]
+        shape = "box"
+        [mesh.ball]
+        shape = "icosphere"
+        radius = 0.1
+        [material.lively]
+        restitution = 1
+        friction = 0
+        [material.dull]
+        restitution = 0
+        [body.floor]
+        mesh = "floor"
+        material = "dull"
+        collision = "ground"
+        [body.box]
+        mesh = "box"
+        material = "dull"
+        motion = "rigid"
+        position = [0, 0, 0.5]
+        array = { kind = "grid", count = [1, 1, 3], spacing = [1, 1, 1] }
+        [body.cue]
+        mesh = "ball"
+        material = "lively"
+        motion = "rigid"
+        position = [-0.5, 4, 5]
+        velocity = [2, 0, 0]
+        [body.object]
+        mesh = "ball"
+        material = "lively"
+        motion = "rigid"
+        position = [0, 4, 5]
+    "#;
+    let dir = tempfile::tempdir().unwrap();
+    run_in(&scene(text), dir.path(), 2).unwrap();
+    let verdict = judged(dir.path());
+    assert!(verdict.passed(), "{verdict:#?}");
+    let last = frames(dir.path()).pop().unwrap();
+    let at = |name: &str| last.objects.iter().find(|o| o.name == name).unwrap().pose.position;
+    // The stack stands; of two equal balls that fall, the second takes over the speed of the first after 0.15 s.
+    let time = 12.0 / 24.0;
+    let heights = ["box-0", "box-1", "box-2"].map(|name| at(name).z);
+    assert!(heights.iter().zip([0.5, 1.5, 2.5]).all(|(z, exact)| (z - exact).abs() < 1e-3), "{heights:?}");
+    assert!((at("cue").x + 0.2).abs() < 0.02 && (at("object").x - 2.0 * (time - 0.15)).abs() < 0.02);
+    assert!((at("object").z - (5.0 - 0.5 * 9.80665 * time * time)).abs() < 1e-3, "{}", at("object"));
+}
+
+#[test]
 fn mistakes_are_named_with_their_place() {
     const BOX: &str = "[mesh.box]\nshape = \"box\"\n[body.a]\nmesh = \"box\"\nmotion = \"rigid\"\n";
     let cases = [

@@ -91,7 +91,7 @@ impl Coupled {
         links.start(model, h, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
         objects.mark_stacks(pipeline);
-        let bends = hinges.times(dt, steps);
+        let spread = hinges.every(dt, usual);
         for k in 0..steps {
             let t = h * f64::from(k);
             if let Some(ahead) = due(k, steps, AIR) {
@@ -102,7 +102,7 @@ impl Coupled {
                 let ahead = h * f64::from(ahead);
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
                 stages.time("linearise", || match k {
-                    0 => hinges.linearise(model, x, (h, steps.div_ceil(bends))),
+                    0 => hinges.linearise(model, x, (h, spread)),
                     _ => hinges.linearise_again(model, x, moved),
                 });
             }
@@ -110,9 +110,9 @@ impl Coupled {
             stages.time("springs", || links.begin(x, v));
             stages.time("repulsion", || pipeline.warm(x, v));
             stages.time("springs", || links.sweep(v));
-            stages.time("bending", || match due(k, steps, bends) {
-                Some(_) => hinges.evaluate(model, moved, v),
-                None => hinges.go_on(v),
+            stages.time("bending", || match k.is_multiple_of(spread) {
+                true => hinges.evaluate(model, moved, v),
+                false => hinges.go_on(v),
             });
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));

@@ -12,7 +12,7 @@ use billow_num::{Vec3, par};
 use std::fmt;
 
 /// How often collisions and strain limits answer each other.
-const LIMIT_ROUNDS: u32 = 4;
+const LIMIT_ROUNDS: u32 = 6;
 
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]

@@ -110,9 +110,8 @@ impl Coupled {
             stages.time("springs", || links.begin(x, v));
             stages.time("repulsion", || pipeline.warm(x, v));
             stages.time("springs", || links.sweep(v));
-            stages.time("bending", || match k.is_multiple_of(spread) {
-                true => hinges.evaluate(model, moved, v),
-                false => hinges.go_on(v),
+            stages.time("bending", || {
+                if k.is_multiple_of(spread) { hinges.evaluate(model, moved, v) } else { hinges.go_on(v) }
             });
             // What lies on an object must know that the object carries it: objects answer before and after.
             stages.time("objects", || objects.respond(x, time + t, h, v));

@@ -8,6 +8,7 @@
 //! give is spread evenly over the sub-steps: given at once it would shake layers that rest on each other. Stiff ones
 //! need the sweep of every sub-step to hold themselves up.
 
+use crate::links::ranked;
 use crate::model::Model;
 use billow_elastic::Hinge;
 use billow_num::par::Tiles;
@@ -66,12 +67,9 @@ impl Hinges {
             Bend { element: e as u32, hinge: Hinge::default(), damping: bending.damping()[e], gain: 0.0 }
         };
         let list = tiles.order().iter().map(bend).collect();
-        let mut squares = par::map(order.len(), |k| square_of_frequency(model, order[k]));
+        let squares = par::map(order.len(), |k| square_of_frequency(model, order[k]));
         let stiff = squares.len() - squares.len().div_ceil(STIFFER);
-        let frequency = match squares.get(stiff) {
-            Some(_) => squares.select_nth_unstable_by(stiff, f64::total_cmp).1.sqrt(),
-            None => 0.0,
-        };
+        let frequency = ranked(squares, stiff).unwrap_or(0.0).sqrt();
         Self { tiles, list, frequency, h: 0.0, spread: 1, share: Vec::new() }
     }
 

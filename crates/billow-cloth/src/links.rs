@@ -97,12 +97,9 @@ impl Links {
         };
         let list: Vec<Link> = tiles.order().iter().map(link).collect();
         let elements = tiles.order().iter().map(|position| order[*position as usize] as u32).collect();
-        let mut lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
+        let lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
         let quarter = lengths.len() / 4;
-        let usual_length = match lengths.get(quarter) {
-            Some(_) => *lengths.select_nth_unstable_by(quarter, f64::total_cmp).1,
-            None => f64::INFINITY,
-        };
+        let usual_length = ranked(lengths, quarter).unwrap_or(f64::INFINITY);
         Self { tiles, list, elements, usual_length, h: 0.0 }
     }
 
@@ -215,6 +212,11 @@ impl Links {
         let [a, b] = self.tiles.nodes(k);
         x[b as usize] - x[a as usize]
     }
+}
+
+/// The value that so many are not above; none if there are no more.
+pub(crate) fn ranked(mut values: Vec<f64>, rank: usize) -> Option<f64> {
+    (rank < values.len()).then(|| *values.select_nth_unstable_by(rank, f64::total_cmp).1)
 }
 
 impl Link {

@@ -7,7 +7,7 @@
 use crate::Model;
 use billow_contact::Pipeline;
 use billow_geom::Aabb;
-use billow_levelset::Sample;
+use billow_levelset::{Sample, Still};
 use billow_num::{Vec3, par};
 
 /// A node near an object, in units of velocity.
@@ -65,9 +65,9 @@ impl ObjectContacts {
     pub(crate) fn make_room(&mut self, model: &Model, x: &[Vec3], t: f64) -> &[f64] {
         self.room.clear();
         if model.solids.len() > 1 {
-            let boxes: Vec<Aabb> = model.solids.iter().map(|s| s.shape.bounds(t)).collect();
+            let solids = Solids::new(model, t, t);
             self.room.resize(x.len(), 1.0);
-            par::fill(&mut self.room, |i| room_at(model, &boxes, (i, x[i]), t));
+            par::fill(&mut self.room, |i| room_at(model, &solids, (i, x[i])));
         }
         &self.room
     }
@@ -83,31 +83,29 @@ impl ObjectContacts {
 
     /// Samples the objects at nodes that could reach them when moving for `dt` from time `t` about as fast as `v`.
     pub(crate) fn find(&mut self, model: &Model, x: &[Vec3], (t, dt): (f64, f64), v: &[Vec3]) {
-        let boxes: Vec<Aabb> =
-            model.solids.iter().map(|s| s.shape.bounds(t).union(s.shape.bounds(t + dt))).collect();
-        self.contacts = par::gather(if boxes.is_empty() { 0 } else { x.len() }, par::CHUNK, |range, out| {
+        let solids = Solids::new(model, t, t + dt);
+        let nodes = if model.solids.is_empty() { 0 } else { x.len() };
+        self.contacts = par::gather(nodes, par::CHUNK, |range, out| {
             for i in range.filter(|&i| model.inverse_masses[i] > 0.0) {
                 // Twice the way it is about to go, for what neighbours may add.
                 let reach = 2.0 * (model.offsets[i] + v[i].length() * dt);
-                for (solid, bounds) in model.solids.iter().zip(&boxes) {
-                    if bounds.inflated(reach).contains(x[i]) {
-                        let sample = solid.shape.sample(x[i], t);
-                        if sample.phi < reach + sample.velocity.length() * dt {
-                            let room = self.room.get(i).copied().unwrap_or(1.0);
-                            out.push(ObjectContact {
-                                node: i as u32,
-                                normal: sample.normal,
-                                velocity: sample.velocity,
-                                level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i] * room,
-                                friction: (model.frictions[i] * solid.friction).sqrt() * room * room,
-                                ..ObjectContact::IDLE
-                            });
-                        }
+                for (k, solid) in model.solids.iter().enumerate() {
+                    let Some(sample) = solids.sample(k, x[i], reach) else { continue };
+                    if sample.phi < reach + sample.velocity.length() * dt {
+                        let room = self.room.get(i).copied().unwrap_or(1.0);
+                        out.push(ObjectContact {
+                            node: i as u32,
+                            normal: sample.normal,
+                            velocity: sample.velocity,
+                            level: sample.normal.dot(x[i]) - sample.phi + model.offsets[i] * room,
+                            friction: (model.frictions[i] * solid.friction).sqrt() * room * room,
+                            ..ObjectContact::IDLE
+                        });
                     }
                 }
                 if self.room.get(i).is_some_and(|room| *room < 1.0) {
                     let layers = if self.stacked.get(i) == Some(&true) { LAYERS } else { 1.0 };
-                    out.extend(mouth_at(model, &boxes, (i, x[i], layers), t));
+                    out.extend(mouth_at(model, &solids, (i, x[i], layers)));
                 }
             }
         });
@@ -201,6 +199,28 @@ impl ObjectContacts {
     }
 }
 
+/// The objects as they are at one time, for many nodes.
+struct Solids<'a> {
+    /// What each reaches until some later time.
+    boxes: Vec<Aabb>,
+    stills: Vec<Still<'a>>,
+}
+
+impl<'a> Solids<'a> {
+    fn new(model: &'a Model, t: f64, later: f64) -> Self {
+        let shapes = || model.solids.iter().map(|solid| &solid.shape);
+        Self {
+            boxes: shapes().map(|shape| shape.bounds(t).union(shape.bounds(later))).collect(),
+            stills: shapes().map(|shape| shape.at_time(t)).collect(),
+        }
+    }
+
+    /// What object `k` says of `x`, unless it is certainly farther than `reach` [m].
+    fn sample(&self, k: usize, x: Vec3, reach: f64) -> Option<Sample> {
+        self.boxes[k].inflated(reach).contains(x).then(|| (self.stills[k])(x))
+    }
+}
+
 /// Two objects that face each other, as a node sees them.
 struct Facing {
     first: Sample,
@@ -215,26 +235,19 @@ impl Facing {
 }
 
 /// All pairs of objects that face each other at `x`, both nearer than `most`.
-fn facing<'a>(
-    model: &'a Model,
-    boxes: &'a [Aabb],
-    (x, most): (Vec3, f64),
-    t: f64,
-) -> impl Iterator<Item = Facing> + 'a {
-    let near = move |k: usize| {
-        let sample = boxes[k].inflated(most).contains(x).then(|| model.solids[k].shape.sample(x, t))?;
-        (sample.phi < most).then_some(sample)
-    };
-    (0..boxes.len()).filter_map(move |one| Some((one, near(one)?))).flat_map(move |(one, first)| {
-        let others = (one + 1..boxes.len()).filter_map(near);
+fn facing<'a>(solids: &'a Solids<'a>, (x, most): (Vec3, f64)) -> impl Iterator<Item = Facing> + 'a {
+    let near = move |k: usize| solids.sample(k, x, most).filter(|sample| sample.phi < most);
+    let count = solids.boxes.len();
+    (0..count).filter_map(move |one| Some((one, near(one)?))).flat_map(move |(one, first)| {
+        let others = (one + 1..count).filter_map(near);
         let pairs = others.map(move |second| Facing { first, second });
         pairs.filter(|Facing { first, second }| first.normal.dot(second.normal) < OPPOSITE)
     })
 }
 
-fn room_at(model: &Model, boxes: &[Aabb], (i, x): (usize, Vec3), t: f64) -> f64 {
+fn room_at(model: &Model, solids: &Solids<'_>, (i, x): (usize, Vec3)) -> f64 {
     let most = LAYERS * 2.0 * model.offsets[i];
-    let gaps = facing(model, boxes, (x, most), t).map(|pair| pair.gap());
+    let gaps = facing(solids, (x, most)).map(|pair| pair.gap());
     gaps.fold(1.0, |part: f64, gap| part.min(gap / most)).max(0.0)
 }
 
@@ -245,12 +258,11 @@ fn room_at(model: &Model, boxes: &[Aabb], (i, x): (usize, Vec3), t: f64) -> f64 
 /// them is sent to and fro without getting on, while layers behind it come nearer.
 fn mouth_at(
     model: &Model,
-    boxes: &[Aabb],
+    solids: &Solids<'_>,
     (i, x, layers): (usize, Vec3, f64),
-    t: f64,
 ) -> Option<ObjectContact> {
     let thickness = 2.0 * model.offsets[i];
-    facing(model, boxes, (x, LAYERS * thickness), t).find_map(|pair| {
+    facing(solids, (x, LAYERS * thickness)).find_map(|pair| {
         let Facing { first, second } = &pair;
         let out = first.normal + second.normal;
         let slope = out.length();

@@ -19,6 +19,9 @@ pub struct Sample {
     pub velocity: Vec3,
 }
 
+/// A [`Collider`] as it is at one time: what was a function of time is computed already.
+pub type Still<'a> = Box<dyn Fn(Vec3) -> Sample + Send + Sync + 'a>;
+
 /// A solid known through its signed distance.
 ///
 /// Near the surface φ is the distance to the accuracy of the representation. Far away its sign is right and its
@@ -42,6 +45,11 @@ pub trait Collider: Send + Sync {
         Sample { phi: self.phi(x, t), normal: self.normal(x, t), velocity: self.velocity(x, t) }
     }
 
+    /// The same answers for many points at one time, without finding out for each of them where the solid then is.
+    fn at_time(&self, t: f64) -> Still<'_> {
+        Box::new(move |x| self.sample(x, t))
+    }
+
     /// A box around everything inside at time `t`; infinite for half-spaces and complements.
     fn bounds(&self, t: f64) -> Aabb;
 }
@@ -53,6 +61,7 @@ macro_rules! forward {
             fn normal(&self, x: Vec3, t: f64) -> Vec3 { (**self).normal(x, t) }
             fn velocity(&self, x: Vec3, t: f64) -> Vec3 { (**self).velocity(x, t) }
             fn sample(&self, x: Vec3, t: f64) -> Sample { (**self).sample(x, t) }
+            fn at_time(&self, t: f64) -> Still<'_> { (**self).at_time(t) }
             fn bounds(&self, t: f64) -> Aabb { (**self).bounds(t) }
         }
     )*};

@@ -55,7 +55,7 @@ mod shapes;
 mod sparse;
 
 pub use boolean::{Complement, Intersection, Offset, Union, difference};
-pub use collider::{Collider, Sample};
+pub use collider::{Collider, Sample, Still};
 pub use csg::Csg;
 pub use dense::{
     CellLabel, CellLabels, Curvature, Dense, ScalarGrid, Tricubic, VectorGrid, curvature_of_derivatives,

@@ -3,7 +3,7 @@
 //! A rigid motion needs no extrapolated velocities: the velocity v + ω × (x − p) is known everywhere
 //! ([Bri03] 2.1), so a moving shape is exact at any time.
 
-use crate::collider::{Collider, Sample};
+use crate::collider::{Collider, Sample, Still};
 use crate::{LevelSetError, error::positive};
 use billow_geom::Aabb;
 use billow_num::{Pose, Quat, Vec3};
@@ -67,10 +67,19 @@ pub struct Moving<C, M> {
     pub motion: M,
 }
 
-impl<C: Collider, M: Motion> Moving<C, M> {
-    fn carried(&self, pose: &Pose, x: Vec3, own: Vec3, t: f64) -> Vec3 {
-        let Twist { linear, angular } = self.motion.twist(t);
-        linear + angular.cross(x - pose.position) + pose.vector(own)
+impl Twist {
+    /// Velocity at `x` of what has the velocity `own` in the frame of a body at `pose` that moves like this [m/s].
+    fn carry(&self, pose: &Pose, x: Vec3, own: Vec3) -> Vec3 {
+        self.linear + self.angular.cross(x - pose.position) + pose.vector(own)
+    }
+
+    /// What a body at `pose` says of `x`, given what it says in its own frame.
+    fn carry_sample(&self, pose: &Pose, x: Vec3, own: Sample) -> Sample {
+        Sample {
+            phi: own.phi,
+            normal: pose.vector(own.normal),
+            velocity: self.carry(pose, x, own.velocity),
+        }
     }
 }
 
@@ -86,17 +95,17 @@ impl<C: Collider, M: Motion> Collider for Moving<C, M> {
 
     fn velocity(&self, x: Vec3, t: f64) -> Vec3 {
         let pose = self.motion.pose(t);
-        self.carried(&pose, x, self.body.velocity(pose.inverse_point(x), t), t)
+        self.motion.twist(t).carry(&pose, x, self.body.velocity(pose.inverse_point(x), t))
     }
 
     fn sample(&self, x: Vec3, t: f64) -> Sample {
         let pose = self.motion.pose(t);
-        let own = self.body.sample(pose.inverse_point(x), t);
-        Sample {
-            phi: own.phi,
-            normal: pose.vector(own.normal),
-            velocity: self.carried(&pose, x, own.velocity, t),
-        }
+        self.motion.twist(t).carry_sample(&pose, x, self.body.sample(pose.inverse_point(x), t))
+    }
+
+    fn at_time(&self, t: f64) -> Still<'_> {
+        let (pose, twist, body) = (self.motion.pose(t), self.motion.twist(t), self.body.at_time(t));
+        Box::new(move |x| twist.carry_sample(&pose, x, body(pose.inverse_point(x))))
     }
 
     fn bounds(&self, t: f64) -> Aabb {

@@ -5,7 +5,7 @@ use crate::motion::{Morph, Motion};
 use billow_cloth::{Air, Config, Garment, Model, Obstacle, Script, Setup};
 use billow_geom::GeomError;
 use billow_io::Shape;
-use billow_levelset::{Collider, Sample};
+use billow_levelset::{Collider, Sample, Still};
 use billow_num::{Pose, Vec3};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -208,10 +208,16 @@ impl Collider for Placed {
     }
 
     fn sample(&self, x: Vec3, t: f64) -> Sample {
-        let pose = self.pose(t);
-        let local = pose.inverse_point(x);
-        let own = self.shape.sample(local, 0.0);
-        Sample { phi: own.phi - self.margin, normal: pose.vector(own.normal), velocity: self.chord(local) }
+        self.at_time(t)(x)
+    }
+
+    fn at_time(&self, t: f64) -> Still<'_> {
+        let (pose, shape) = (self.pose(t), self.shape.at_time(0.0));
+        Box::new(move |x| {
+            let local = pose.inverse_point(x);
+            let own = shape(local);
+            Sample { phi: own.phi - self.margin, normal: pose.vector(own.normal), velocity: self.chord(local) }
+        })
     }
 
     fn bounds(&self, t: f64) -> billow_geom::Aabb {

@@ -104,12 +104,19 @@ fn outline(mesh: &TriMesh, plane: &Plane, members: &[u32]) -> Vec<u32> {
     let w = plane.normal.cross(u);
     let angle = |v: u32| (at(v) - centre).dot(w).atan2((at(v) - centre).dot(u));
     ids.sort_by(|a, b| angle(*a).total_cmp(&angle(*b)));
-    let n = ids.len();
-    let corner = |k: &usize| {
-        let [a, b, c] = [at(ids[(k + n - 1) % n]), at(ids[*k]), at(ids[(k + 1) % n])];
-        (b - a).cross(c - b).length() > 1e-7 * (b - a).length() * (c - b).length()
-    };
-    (0..n).filter(corner).map(|k| ids[k]).collect()
+    // What lies inside the face or one of its edges is no corner; once it is gone, its neighbours are looked at again.
+    loop {
+        let n = ids.len();
+        let corner = |k: &usize| {
+            let [a, b, c] = [at(ids[(k + n - 1) % n]), at(ids[*k]), at(ids[(k + 1) % n])];
+            (b - a).cross(c - b).dot(plane.normal) > 1e-7 * (b - a).length() * (c - b).length()
+        };
+        let kept: Vec<u32> = (0..n).filter(corner).map(|k| ids[k]).collect();
+        if kept.len() == n || kept.len() < 3 {
+            return ids;
+        }
+        ids = kept;
+    }
 }
 
 /// How two polyhedra are separated best.
@@ -253,4 +260,25 @@ fn cross_edges(a: &Convex, (b, pose): (&Convex, &Pose), n: Vec3, separation: f64
         gap: separation,
         end: separation,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_geom::shapes::{cuboid, cylinder};
+
+    #[test]
+    fn vertices_inside_a_face_are_no_corners() {
+        // A cap is a fan about its centre; the sides of a box are cut into cells.
+        let cases = [
+            (cylinder(0.1, 0.2, 24, 3, true).unwrap(), 48, 24),
+            (cuboid(Vec3::new(1.0, 2.0, 3.0), [2, 3, 4]).unwrap(), 8, 4),
+        ];
+        for (mesh, corners, widest) in cases {
+            let convex = Convex::of_mesh(&mesh, &mesh.topology().unwrap()).unwrap();
+            assert_eq!(convex.corners.len(), corners);
+            assert_eq!(convex.loops.iter().map(Vec::len).max(), Some(widest));
+            assert_eq!(convex.edges.len(), convex.corners.len() + convex.loops.len() - 2, "Euler");
+        }
+    }
 }

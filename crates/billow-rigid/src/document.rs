@@ -10,7 +10,8 @@ use crate::contact::{Motion, impulse};
 use crate::detect::{Found, Pairwise, Search};
 use crate::graph::Levels;
 use crate::persistent::{contact_graph, kicked, level_order};
-use crate::solve::{both, curvature_radius};
+use crate::roll::{Resistance, Spatial};
+use crate::solve::both;
 use crate::step::{StepReport, Workspace};
 use billow_num::Vec3;
 use billow_num::rng::Stream;
@@ -162,16 +163,17 @@ fn settle(
             k += b.compliance(rb);
         }
         let j = impulse(&k, f.contact.relative(a, b), n, wanted - restitution * excess, friction);
-        let arms = [sa.rolling.max(sb.rolling), sa.spinning.max(sb.spinning)];
         if !held[0] {
             a.push(ra, j);
         }
         if !held[1] {
             b.push(rb, -j);
         }
-        if arms != [0.0; 2] && held == [false; 2] {
-            let radius = curvature_radius(model, &f.contact);
-            resist(a, b, n, arms.map(|m| m * radius * j.dot(n)));
+        let resistance = Resistance::new(model, &f.contact, [pa, pb].map(|p| p.matrix()));
+        if let Some(mut resistance) = resistance.filter(|_| held == [false; 2]) {
+            let (w, arms) = (a.w - b.w, [ra, rb]);
+            let spatial = Spatial::new([a, b], arms, k.inverse());
+            resistance.change((w, n), (j, friction), &spatial).apply([a, b], arms);
         }
         impulses += 1;
         if j == Vec3::ZERO {
@@ -179,19 +181,6 @@ fn settle(
         }
     }
     impulses
-}
-
-/// Rolling and spinning friction: reduces the relative angular velocity without reversing it ([Gue06] 2.9).
-fn resist(a: &mut Motion, b: &mut Motion, n: Vec3, [most_roll, most_spin]: [f64; 2]) {
-    let stop = (a.inverse_inertia + b.inverse_inertia).inverse() * (b.w - a.w);
-    let spin = stop.dot(n);
-    let roll = stop - n * spin;
-    let roll = if roll.length() > most_roll { roll * (most_roll / roll.length()) } else { roll };
-    let j = roll + n * spin.clamp(-most_spin, most_spin);
-    if j.is_finite() {
-        a.w += a.inverse_inertia * j;
-        b.w -= b.inverse_inertia * j;
-    }
 }
 
 /// What the documents ran their examples with: 5 collision passes, 10 contact sweeps, one of shock propagation.

@@ -4,6 +4,7 @@
 //! the inertia tensor is diagonal. [`Geometry::frame`] leads back to the coordinates the mesh was given in.
 
 use crate::RigidError;
+use crate::bend::{Bend, Patch};
 use crate::convex::Convex;
 use crate::field::{Field, Grid};
 use crate::samples::Samples;
@@ -14,8 +15,8 @@ use billow_geom::{Aabb, TriMesh};
 use billow_levelset::{
     Centring, Collider, Lattice, March, MeshToSdf, Refinement, mesh_to_dense, mesh_to_octree, mesh_to_sparse,
 };
-use billow_num::{Pose, Quat, Vec3};
-use std::sync::Arc;
+use billow_num::{Mat3, Pose, Quat, Vec3};
+use std::sync::{Arc, OnceLock};
 
 /// How the signed distance of a mesh that is not convex is stored ([Bri03] 4.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct Geometry {
     pub(crate) depth: f64,
     pub(crate) skin: f64,
     pub(crate) slope: Slope,
+    /// How the surface bends, measured when something first rolls on it.
+    bend: OnceLock<Option<Bend>>,
     unit: UnitMass,
 }
 
@@ -199,6 +202,7 @@ impl Geometry {
             depth,
             skin: 0.0,
             slope: Slope::uniform(1.0),
+            bend: OnceLock::new(),
             unit,
         })
     }
@@ -277,6 +281,16 @@ impl Geometry {
     /// Signed distance at a point of the body frame [m]; infinite for shells.
     pub fn phi(&self, x: Vec3) -> f64 {
         self.field.as_ref().map_or(f64::INFINITY, |f| f.phi(x))
+    }
+
+    /// The surface at its point nearest to `x`, touched along the outward unit vector `n`, both in the body frame.
+    pub(crate) fn patch(&self, x: Vec3, n: Vec3) -> Patch {
+        if self.ball > 0.0 {
+            return Patch::of_ball(self.ball, n);
+        }
+        let measured = || self.mesh.topology().ok().map(|t| Bend::of_mesh(&self.mesh, &t, self.radius));
+        let flat = Patch { normal: n, bend: Mat3::ZERO };
+        self.bend.get_or_init(measured).as_ref().map_or(flat, |bend| bend.at(&self.mesh, x, n))
     }
 
     /// Bytes of a uniform grid of φ, zero for other forms.

@@ -32,8 +32,9 @@
 //! | `sleep` | still groups that wait until something touches them | |
 //! | `collide` | elastic collisions | [Gue06] 2.6, 2.7 |
 //! | `graph` | the contact graph | [Gue06] 2.8.1 |
-//! | `solve`, `persistent` | contact, friction, rolling and spinning, shock propagation | [Gue06] 2.7 – 2.9 |
-//! | `document` | the documents' own sequence, selectable | [Gue06] 2.6 – 2.8 |
+//! | `solve`, `persistent` | contact, friction, shock propagation | [Gue06] 2.7, 2.8 |
+//! | `roll`, `bend` | rolling and spinning friction, scaled by the curvature of the surfaces | [Gue06] 2.9 |
+//! | `document` | the documents' own sequence, selectable | [Gue06] 2.6 – 2.9 |
 //! | `push` | first-order push-out | [Gue06] 2.10 |
 //! | `step` | the whole step | [Gue06] 2.11 |
 //! | [`meter`] | overlaps measured on exact meshes, apart from the solver | |
@@ -44,6 +45,7 @@
 //!
 //! Limits: bodies are not articulated.
 
+mod bend;
 mod broad;
 mod candidates;
 mod collide;
@@ -69,6 +71,7 @@ mod near;
 mod odometer;
 mod persistent;
 mod push;
+mod roll;
 mod samples;
 mod shell;
 mod since;

@@ -10,11 +10,12 @@ use crate::contact::{Contact, Motion};
 use crate::graph::Levels;
 use crate::lasting::unmoved;
 use crate::model::Model;
+use crate::roll::{Resistance, Spatial, Touch};
 use billow_num::{Mat3, Pose, Vec3};
 use std::cmp::Ordering;
 
 /// A contact ready to be solved. What every visit needs comes first, side by side: sweeps wait for memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Row {
     pub(crate) a: u32,
@@ -27,16 +28,14 @@ pub(crate) struct Row {
     /// Relative normal velocity that just closes the gap [m/s].
     pub(crate) wanted: f64,
     friction: f64,
-    /// Lever arms of rolling and spinning friction [m].
-    arms: [f64; 2],
+    /// Rolling and spinning friction, where there is any.
+    resistance: Option<Box<Resistance>>,
     /// K·normal.
     kn: Vec3,
     /// Inverse of K at the contact.
     inverse: Mat3,
     /// The same with the lower body held.
     held: (Mat3, Vec3),
-    /// Angular impulse on the first body so far [N·m·s].
-    jt: Vec3,
     /// Whether the bodies met faster than forces alone explain: such impulses do not repeat.
     pub(crate) impact: bool,
 }
@@ -51,27 +50,27 @@ impl Row {
         dt: f64,
     ) -> Self {
         let [a, b] = [contact.a as usize, contact.b as usize];
-        let [ra, rb] = contact.arms;
-        let left = unmoved([a, b].map(|i| model.geometry(i)));
+        let shapes = [a, b].map(|i| model.geometry(i));
+        let resistance = Resistance::new(model, contact, poses.map(|p| p.matrix())).map(Box::new);
+        let found = (contact.arms, contact.normal, contact.gap(poses[0], poses[1]));
+        let ([ra, rb], normal, gap) = resistance.as_ref().map_or(found, |r| smooth(r.touch(), found));
+        let left = unmoved(shapes);
         let k = motions[a].compliance(ra) + motions[b].compliance(rb);
         let [sa, sb] = [&model.bodies[a].surface, &model.bodies[b].surface];
-        let arms = [sa.rolling.max(sb.rolling), sa.spinning.max(sb.spinning)];
-        let curved = if arms == [0.0; 2] { 0.0 } else { curvature_radius(model, contact) };
         Self {
             a: contact.a,
             b: contact.b,
-            normal: contact.normal,
+            normal,
             ra,
             rb,
             inverse: k.inverse(),
-            kn: k * contact.normal,
+            kn: k * normal,
             held: (Mat3::ZERO, Vec3::ZERO),
-            wanted: wanted(contact.gap(poses[0], poses[1]), left) / dt,
+            wanted: wanted(gap, left) / dt,
             friction: sa.friction.max(sb.friction),
-            arms: arms.map(|m| m * curved),
+            resistance,
             impact: false,
             j: Vec3::ZERO,
-            jt: Vec3::ZERO,
         }
     }
 
@@ -112,10 +111,8 @@ impl Row {
             a.push(self.ra, change);
             b.push(self.rb, -change);
         }
-        if self.arms != [0.0; 2] {
-            self.resist(a, b);
-        }
-        change.abs().max_element() * self.kn.dot(self.normal)
+        let turned = self.resist(a, b);
+        turned.max(change.abs().max_element() * self.kn.dot(self.normal))
     }
 
     /// One visit of the shock sweep: bodies that are `held` do not move, the impulse is remembered all the same.
@@ -180,23 +177,19 @@ impl Row {
         if stiffness > 0.0 { along * (missing / stiffness) } else { Vec3::ZERO }
     }
 
-    /// Rolling and spinning friction as angular impulses bounded by the normal impulse ([Gue06] 2.9).
-    fn resist(&mut self, a: &mut Motion, b: &mut Motion) {
-        let n = self.normal;
-        let w = a.w - b.w;
-        let k = a.inverse_inertia + b.inverse_inertia;
-        let mut next = self.jt - k.inverse() * w;
-        let spin = next.dot(n);
-        let roll = next - n * spin;
-        let jn = self.j.dot(n).max(0.0);
-        let [most_roll, most_spin] = self.arms.map(|arm| arm * jn);
-        let size = roll.length();
-        next = n * spin.clamp(-most_spin, most_spin)
-            + if size > most_roll { roll * (most_roll / size) } else { roll };
-        let change = next - self.jt;
-        self.jt = next;
-        a.w += a.inverse_inertia * change;
-        b.w -= b.inverse_inertia * change;
+    /// Rolling and spinning friction, within what the contact bears ([Gue06] 2.9). What is held in a shock is left out:
+    /// heaps of balls were shaken by it. Returns about how much the velocities changed [m/s].
+    fn resist(&mut self, a: &mut Motion, b: &mut Motion) -> f64 {
+        let Some(resistance) = &mut self.resistance else { return 0.0 };
+        let (w, arms) = (a.w - b.w, [self.ra, self.rb]);
+        let spatial = Spatial::new([a, b], arms, self.inverse);
+        let change = resistance.change((w, self.normal), (self.j, self.friction), &spatial);
+        if change.angular == Vec3::ZERO {
+            return 0.0;
+        }
+        self.j += change.linear;
+        change.apply([a, b], arms);
+        (a.w - b.w - w).length() * self.ra.length().min(self.rb.length())
     }
 }
 
@@ -208,22 +201,12 @@ fn wanted(gap: f64, left: f64) -> f64 {
 /// Part of the overlap that is not pushed apart by which a contact opens in a step.
 const RELIEF: f64 = 0.2;
 
-/// Radius of curvature at a contact: the ball's own, otherwise the distance of the place from the centre of the body
-/// that rolls [m].
-pub(crate) fn curvature_radius(model: &Model, contact: &Contact) -> f64 {
-    let of = |body: u32, anchor: Vec3| {
-        let shape = model.geometry(body as usize);
-        if !model.is_dynamic(body as usize) {
-            f64::INFINITY
-        } else if shape.ball > 0.0 {
-            shape.ball
-        } else {
-            anchor.length()
-        }
-    };
-    let [ra, rb] = [of(contact.a, contact.anchors[0]), of(contact.b, contact.anchors[1])];
-    // Two curved bodies roll on each other with 1/R = 1/R₁ + 1/R₂.
-    1.0 / (1.0 / ra + 1.0 / rb)
+/// Arms, normal and gap [m] of a contact of meshes where the smooth surfaces touch that they stand for. A vertex is a
+/// contact because it will touch when the step is over; while bodies roll it is ahead of where they touch now. Borne there
+/// they would be slowed down, as by a coefficient of rolling friction of the way of a step over the radius.
+fn smooth(touch: &Touch, (arms, _, gap): ([Vec3; 2], Vec3, f64)) -> ([Vec3; 2], Vec3, f64) {
+    let gap = if gap > 0.0 { (gap - touch.closer).max(0.0) } else { gap };
+    (arms.map(|r| r + touch.way), touch.normal, gap)
 }
 
 /// The two bodies of a row, to be changed.
@@ -261,11 +244,10 @@ mod tests {
             rb,
             wanted: -draw.range(0.0, 0.2),
             friction,
-            arms: [0.0; 2],
+            resistance: None,
             kn: k * normal,
             inverse: k.inverse(),
             held: (Mat3::ZERO, Vec3::ZERO),
-            jt: Vec3::ZERO,
             impact: false,
         };
         (row, a, b)
@@ -298,7 +280,7 @@ mod tests {
         for i in 0..4000 {
             let (row, a, b) = drawn(&mut Stream::new(31, 4).at(i));
             let (next, full_a, full_b) = relaxed_in_full(&row, &a, &b);
-            let (mut quick, mut quick_a, mut quick_b) = (row, a, b);
+            let (mut quick, mut quick_a, mut quick_b) = (row.clone(), a, b);
             let changed = quick.relax(&mut quick_a, &mut quick_b);
             assert!(quick.j.distance(next) < 1e-12, "{i}: {} {next}", quick.j);
             for (q, f) in [(&quick_a, &full_a), (&quick_b, &full_b)] {

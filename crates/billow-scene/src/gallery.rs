@@ -54,6 +54,7 @@ const SCENES: &[(&str, SceneFiles)] = scenes! {
     "rings": "rings.toml", "yard.toml";
     "rings-500": "rings-500.toml", "rings.toml", "yard.toml";
     "robe": "robe.toml", "studio.toml";
+    "rolling": "rolling.toml", "yard.toml";
     "seesaw": "seesaw.toml", "yard.toml";
     "silo": "silo.toml", "yard.toml";
     "stack-flip": "stack-flip.toml", "yard.toml";

@@ -4,6 +4,7 @@ mod crowd;
 mod document;
 mod laws;
 mod rest;
+mod rolling;
 mod stacks;
 mod supports;
 

@@ -307,6 +307,66 @@ fn the_documents_sequence_is_asked_for_by_name_and_obeys_the_same_laws() {
 }
 
 #[test]
+fn a_cylinder_and_a_capsule_roll_to_rest_where_their_materials_say() {
+    let text = r#"
+        [simulation]
+        frames = 60
+        fps = 24
+        substeps = 4
+        [mesh.floor]
+        shape = "plane"
+        [mesh.log]
+        shape = "cylinder"
+        radius = 0.1
+        height = 0.3
+        transform = { rotate = { euler = [90, 0, 0] } }
+        [mesh.pill]
+        shape = "capsule"
+        radius = 0.1
+        length = 0.2
+        segments = 48
+        transform = { rotate = { euler = [90, 0, 0] } }
+        [material.dull]
+        restitution = 0
+        friction = 0.6
+        [material.heavy]
+        restitution = 0
+        friction = 0.6
+        rolling = 0.06
+        spinning = 0.01
+        [body.floor]
+        mesh = "floor"
+        material = "dull"
+        collision = "ground"
+        [body.log]
+        mesh = "log"
+        material = "heavy"
+        motion = "rigid"
+        position = [0, 0, 0.1]
+        velocity = [0.8, 0, 0]
+        angular_velocity = [0, 8, 0]
+        [body.pill]
+        mesh = "pill"
+        material = "heavy"
+        motion = "rigid"
+        position = [0, 1, 0.1005]
+        velocity = [0.8, 0, 0]
+        angular_velocity = [0, 8, 0]
+    "#;
+    let dir = tempfile::tempdir().unwrap();
+    run_in(&scene(text), dir.path(), 2).unwrap();
+    assert!(judged(dir.path()).passed());
+    let last = frames(dir.path()).pop().unwrap();
+    // (1 + I/mr²) v²/2μg, with I/mr² = ½ and (½·0.2 + ⅖·4/3·0.1)/(0.2 + 4/3·0.1).
+    let free = 0.8 * 0.8 / (2.0 * 0.06 * 9.80665);
+    for (name, inertia) in [("log", 0.5), ("pill", 0.46)] {
+        let (way, law) = (last.object(name).unwrap().pose.position.x, (1.0 + inertia) * free);
+        assert!((way / law - 1.0).abs() < 0.03, "{name}: {way} {law} m");
+        assert!(last.stats[&format!("{name}.speed")] < 1e-9, "{name}");
+    }
+}
+
+#[test]
 fn mistakes_are_named_with_their_place() {
     const BOX: &str = "[mesh.box]\nshape = \"box\"\n[body.a]\nmesh = \"box\"\nmotion = \"rigid\"\n";
     let cases = [
@@ -321,6 +381,11 @@ fn mistakes_are_named_with_their_place() {
             "array = { kind = \"grid\", count = [2, 1, 1], spacing = [0.9, 1, 1] }\n",
             "`a-0` and `a-1` overlap by 0.1000 m",
         ),
+        (
+            "[material.x]\nrolling = -0.1\n",
+            "wrong.toml:7:11: error: `rolling` is -0.1, but must be from 0 to 10",
+        ),
+        ("[material.x]\nspinning = nan\n", "wrong.toml:7:12: error: `spinning` must be a finite number"),
         ("[rigid_solver]\nmethod = \"documnt\"\n", "wrong.toml:7:10: error: `method`"),
         (
             "[check.x]\nkind = \"path\"\nbody = \"a-7\"\nposition = [0, 0, 0]\n",

@@ -14,6 +14,7 @@
 mod adjacency;
 mod build;
 mod frame;
+mod lanes;
 mod marks;
 mod node;
 mod pairs;

@@ -32,6 +32,11 @@ impl<const E: usize> Node<E> {
         child: [NONE; WIDTH],
     };
 
+    /// A bit for each lane with a child.
+    pub(super) fn lanes(&self) -> u32 {
+        (0..WIDTH).fold(0, |lanes, i| lanes | u32::from(self.child[i] != NONE) << i)
+    }
+
     pub(super) fn set(&mut self, lane: usize, boxes: &Lane<E>) {
         for e in 0..E {
             for c in 0..3 {

@@ -4,6 +4,7 @@
 //! on the trees alone, so whoever combines task results in task order gets the same answer on any number of
 //! threads.
 
+use super::lanes::{LanePairs, overlapping};
 use super::marks::{All, Marks, Wanted};
 use super::node::{NONE, Node};
 use super::{Bvh, par};
@@ -209,20 +210,9 @@ impl<const E: usize> Bvh<E> {
 /// Overlapping lanes of one node of which at least one is wanted; with `selves` also each wanted lane with itself.
 #[inline(always)]
 fn lanes_within<const E: usize>(a: &Node<E>, wanted: u32, selves: bool, visit: &mut impl FnMut(u32, u32)) {
-    for i in 0..a.child.len() {
-        if a.child[i] == NONE {
-            continue;
-        }
-        let among = if wanted >> i & 1 == 1 { All::LANES } else { wanted };
-        if selves && wanted >> i & 1 == 1 {
-            visit(a.child[i], a.child[i]);
-        }
-        let mut mask = a.overlaps(&a.lane(i)) & (!1u32 << i) & among;
-        while mask != 0 {
-            visit(a.child[i], a.child[mask.trailing_zeros() as usize]);
-            mask &= mask - 1;
-        }
-    }
+    let later = overlapping(a, a) & LanePairs::any_of([wanted; 2]) & LanePairs::LATER;
+    let selves = LanePairs::selves(if selves { wanted & a.lanes() } else { 0 });
+    (later | selves).for_each(|i, j| visit(a.child[i], a.child[j]));
 }
 
 /// Overlapping lanes of two nodes of which at least one is wanted.
@@ -233,15 +223,8 @@ fn lanes_between<const E: usize>(
     wanted: [u32; 2],
     visit: &mut impl FnMut(u32, u32),
 ) {
-    for i in 0..a.child.len() {
-        let among = if wanted[0] >> i & 1 == 1 { All::LANES } else { wanted[1] };
-        if a.child[i] == NONE || among == 0 {
-            continue;
-        }
-        let mut mask = b.overlaps(&a.lane(i)) & among;
-        while mask != 0 {
-            visit(a.child[i], b.child[mask.trailing_zeros() as usize]);
-            mask &= mask - 1;
-        }
+    let wanted = LanePairs::any_of(wanted);
+    if !wanted.is_empty() {
+        (overlapping(a, b) & wanted).for_each(|i, j| visit(a.child[i], b.child[j]));
     }
 }

@@ -57,6 +57,8 @@ pub(crate) struct Trail {
     pub(crate) corners: Vec<Corner>,
     /// How far each triangle will have travelled at the end of the step [m].
     ahead: Vec<f32>,
+    /// Scratch: squares of how far each node goes in the step [m²].
+    ways: Vec<f64>,
 }
 
 /// More than what rounding to single precision and sums take away or add.
@@ -104,9 +106,11 @@ impl Trail {
         let (facets, path) = (search.facets(), fit.path);
         self.ahead.resize(facets.len(), 0.0);
         let all = common(path.x0, path.x1);
+        self.ways.resize(path.x0.len(), 0.0);
+        par::fill(&mut self.ways, |i| (path.x1[i] - path.x0[i] - all).length_squared());
+        let ways = &self.ways;
         par::fill(&mut self.ahead, |k| {
-            let ahead = facets[k].farthest(|i| (path.x1[i] - path.x0[i] - all).length_squared()).sqrt();
-            rounded_up(f64::from(travelled[k]) + ahead)
+            rounded_up(f64::from(travelled[k]) + facets[k].farthest(|i| ways[i]).sqrt())
         });
     }
 

@@ -56,6 +56,8 @@ pub(crate) struct Near {
     frame: Frame,
     /// Where nodes started in the last step, in its frame [m].
     before: Vec<Vec3>,
+    /// Scratch: squares of how far they came since then [m²].
+    came: Vec<f64>,
     /// Pairs that were left out.
     exempt: Exempt,
     /// How far each triangle came, at most, since everything was looked up [m].
@@ -145,10 +147,12 @@ impl Near {
 
     /// Notes how far triangles came since the last step.
     fn travel(&mut self, search: &Search, fit: Fit<'_>) {
-        let (facets, before) = (search.facets(), &self.before);
+        let (facets, before, start) = (search.facets(), &self.before, fit.path.x0);
+        self.came.resize(start.len(), 0.0);
+        par::fill(&mut self.came, |i| (start[i] - fit.frame.from - before[i]).length_squared());
+        let came = &self.came;
         par::for_each_mut(&mut self.travelled, |k, travelled| {
-            let came = facets[k].farthest(|i| (fit.way(i).from - before[i]).length_squared());
-            *travelled = rounded_up(f64::from(*travelled) + came.sqrt());
+            *travelled = rounded_up(f64::from(*travelled) + facets[k].farthest(|i| came[i]).sqrt());
         });
     }
 

@@ -45,6 +45,7 @@ mod show;
 mod slabs;
 mod surface;
 mod swept;
+mod tag;
 mod touch;
 mod way;
 mod zones;

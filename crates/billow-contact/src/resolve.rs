@@ -80,7 +80,7 @@ pub fn resolve(
 const FEW: usize = 64;
 
 /// If there is more than one fast collision for so many nodes, they are many.
-const RARE: usize = 200;
+const RARE: usize = 100;
 
 /// A rule that the velocity of every node that collisions change must still obey, such as staying out of solid objects.
 pub type KeepOut<'a> = &'a dyn Fn(usize, &mut Vec3);

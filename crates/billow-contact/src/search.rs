@@ -13,6 +13,7 @@ use crate::name::Name;
 use crate::pair::Pair;
 use crate::show::{Queue, Show};
 use crate::slabs::Slabs;
+use crate::tag::Tag;
 use crate::way::Way;
 use billow_geom::Aabb;
 use billow_geom::bvh::{Bvh, Marks, PairTasks, Task};
@@ -40,6 +41,8 @@ pub(crate) struct Search {
     pub(crate) corners: Vec<Corner>,
     /// Per vertex, whether elements around it keep away from each other anyway.
     open: Vec<bool>,
+    /// Per facet.
+    tags: Vec<Tag>,
     marks: Marks,
     tasks: PairTasks,
 }
@@ -64,6 +67,7 @@ impl Search {
             slabs: vec![Slabs::NONE; facets.len()],
             corners: Vec::new(),
             open: Vec::new(),
+            tags: Vec::new(),
             facets,
             place,
             loose,
@@ -74,12 +78,14 @@ impl Search {
 
     /// Fits everything to the ways of the nodes.
     pub(crate) fn fit(&mut self, surface: &Surface, ways: impl Fn(usize) -> Way + Sync) {
-        let Self { facets, tree, slabs, corners, open, .. } = self;
+        let Self { facets, tree, slabs, corners, open, tags, .. } = self;
         let origin = centre(surface.vertex_count(), |i| ways(i).from);
         corners.resize(surface.vertex_count(), Corner::ANYWHERE);
         par::fill(corners, |i| Corner::of(ways(i), origin));
         open.resize(corners.len(), false);
         par::fill(open, |i| fans::open(surface, corners, i as u32));
+        tags.resize(facets.len(), Tag::default());
+        par::fill(tags, |k| Tag::new(&facets[k], k, open));
         tree.refit_single(origin, |k| Corner::boxes(facets[k].nodes.map(|i| &corners[i as usize])));
         par::chunks_mut(slabs, CHUNK, |first, slabs| {
             for (facet, slabs) in facets[first..].iter().zip(slabs).filter(|(facet, _)| facet.face) {
@@ -110,15 +116,20 @@ impl Search {
         }
         let origin = self.tree.origin();
         let around = self.facets_of(surface, stale);
-        let Self { facets, tree, slabs, corners, open, .. } = self;
+        let next = |i: &u32| surface.topology().vertex_vertices(*i);
+        let mut changed: Vec<u32> = stale.iter().chain(stale.iter().flat_map(next)).copied().collect();
+        changed.sort_unstable();
+        changed.dedup();
+        let tagged = self.facets_of(surface, &changed);
+        let Self { facets, tree, slabs, corners, open, tags, .. } = self;
         for i in stale {
             corners[*i as usize] = Corner::of(ways(*i as usize), origin);
         }
-        for i in stale {
-            open[*i as usize] = fans::open(surface, corners, *i);
-            for j in surface.topology().vertex_vertices(*i) {
-                open[*j as usize] = fans::open(surface, corners, *j);
-            }
+        for i in changed {
+            open[i as usize] = fans::open(surface, corners, i);
+        }
+        for k in tagged.into_iter().map(|k| k as usize) {
+            tags[k] = Tag::new(&facets[k], k, open);
         }
         for k in around.iter().map(|k| *k as usize).filter(|k| facets[*k].face) {
             slabs[k] = Slabs::new(facets[k].nodes.map(|i| &corners[i as usize]));
@@ -184,7 +195,7 @@ impl Search {
         queue: &mut Queue,
         tell: &mut impl FnMut(Candidate),
     ) {
-        queue.retain(|[a, b]| self.may_meet(&self.facets[a as usize], &self.facets[b as usize]));
+        queue.retain(|[a, b]| self.tags[a as usize].may_meet(&self.tags[b as usize]));
         for [a, b] in queue.drain() {
             let (facet_a, facet_b) = (&self.facets[a as usize], &self.facets[b as usize]);
             if facet_a.sides != 0 && facet_b.sides != 0 {
@@ -201,17 +212,6 @@ impl Search {
                 }
             }
         }
-    }
-
-    /// Whether two facets have something to tell, one of them moves, and they are not neighbours in a smooth part of the
-    /// surface. There are no branches, since nobody could foretell them.
-    #[inline(always)]
-    fn may_meet(&self, a: &Facet, b: &Facet) -> bool {
-        let [d, e, f] = b.nodes;
-        let open = |i: u32| ((i == d) | (i == e) | (i == f)) & self.open[i as usize];
-        let smooth = open(a.nodes[0]) | open(a.nodes[1]) | open(a.nodes[2]);
-        let speak = (a.points | b.points != 0) | ((a.sides != 0) & (b.sides != 0));
-        speak & (a.dynamic | b.dynamic) & !smooth
     }
 
     /// Tells the elements of two facets that both speak for edges.

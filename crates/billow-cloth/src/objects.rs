@@ -256,11 +256,7 @@ fn room_at(model: &Model, solids: &Solids<'_>, (i, x): (usize, Vec3)) -> f64 {
 ///
 /// The planes of the two objects alone would do the same in the end. But they are nearly parallel: what is between
 /// them is sent to and fro without getting on, while layers behind it come nearer.
-fn mouth_at(
-    model: &Model,
-    solids: &Solids<'_>,
-    (i, x, layers): (usize, Vec3, f64),
-) -> Option<ObjectContact> {
+fn mouth_at(model: &Model, solids: &Solids<'_>, (i, x, layers): (usize, Vec3, f64)) -> Option<ObjectContact> {
     let thickness = 2.0 * model.offsets[i];
     facing(solids, (x, LAYERS * thickness)).find_map(|pair| {
         let Facing { first, second } = &pair;
@@ -304,11 +300,15 @@ impl ObjectContact {
         let relative = *v - self.velocity;
         let approach = relative.dot(self.normal);
         let pushed = (self.pushed + least - approach).max(0.0);
+        // Many are near an object and few feel it.
+        if pushed == 0.0 && self.pushed == 0.0 {
+            return;
+        }
         self.active |= pushed > 0.0;
         let tangential = relative - self.normal * approach;
         let wanted = self.held - tangential;
-        let (size, limit) = (wanted.length(), self.friction * pushed);
-        let held = if size > limit { wanted * (limit / size) } else { wanted };
+        let (size2, limit) = (wanted.length_squared(), self.friction * pushed);
+        let held = if size2 > limit * limit { wanted * (limit / size2.sqrt()) } else { wanted };
         *v += self.normal * (pushed - self.pushed) + (held - self.held);
         (self.pushed, self.held) = (pushed, held);
     }

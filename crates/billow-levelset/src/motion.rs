@@ -75,11 +75,7 @@ impl Twist {
 
     /// What a body at `pose` says of `x`, given what it says in its own frame.
     fn carry_sample(&self, pose: &Pose, x: Vec3, own: Sample) -> Sample {
-        Sample {
-            phi: own.phi,
-            normal: pose.vector(own.normal),
-            velocity: self.carry(pose, x, own.velocity),
-        }
+        Sample { phi: own.phi, normal: pose.vector(own.normal), velocity: self.carry(pose, x, own.velocity) }
     }
 }
 

@@ -216,7 +216,11 @@ impl Collider for Placed {
         Box::new(move |x| {
             let local = pose.inverse_point(x);
             let own = shape(local);
-            Sample { phi: own.phi - self.margin, normal: pose.vector(own.normal), velocity: self.chord(local) }
+            Sample {
+                phi: own.phi - self.margin,
+                normal: pose.vector(own.normal),
+                velocity: self.chord(local),
+            }
         })
     }
 

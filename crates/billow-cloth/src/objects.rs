@@ -33,6 +33,8 @@ struct ObjectContact {
 pub(crate) struct ObjectContacts {
     /// In the order of nodes.
     contacts: Vec<ObjectContact>,
+    /// Scratch: the same as they are found.
+    parts: Vec<Vec<ObjectContact>>,
     /// First contact of each node.
     first: Vec<u32>,
     /// Time of sampling [s].
@@ -85,14 +87,18 @@ impl ObjectContacts {
     pub(crate) fn find(&mut self, model: &Model, x: &[Vec3], (t, dt): (f64, f64), v: &[Vec3]) {
         let solids = Solids::new(model, t, t + dt);
         let nodes = if model.solids.is_empty() { 0 } else { x.len() };
-        self.contacts = par::gather(nodes, par::CHUNK, |range, out| {
-            for i in range.filter(|&i| model.inverse_masses[i] > 0.0) {
+        let Self { contacts, parts, room, stacked, .. } = self;
+        parts.resize(nodes.div_ceil(par::CHUNK), Vec::new());
+        par::chunks_mut(parts, 1, |part, out| {
+            let (out, first) = (&mut out[0], part * par::CHUNK);
+            out.clear();
+            for i in (first..nodes.min(first + par::CHUNK)).filter(|&i| model.inverse_masses[i] > 0.0) {
                 // Twice the way it is about to go, for what neighbours may add.
                 let reach = 2.0 * (model.offsets[i] + v[i].length() * dt);
                 for (k, solid) in model.solids.iter().enumerate() {
                     let Some(sample) = solids.sample(k, x[i], reach) else { continue };
                     if sample.phi < reach + sample.velocity.length() * dt {
-                        let room = self.room.get(i).copied().unwrap_or(1.0);
+                        let room = room.get(i).copied().unwrap_or(1.0);
                         out.push(ObjectContact {
                             node: i as u32,
                             normal: sample.normal,
@@ -103,12 +109,13 @@ impl ObjectContacts {
                         });
                     }
                 }
-                if self.room.get(i).is_some_and(|room| *room < 1.0) {
-                    let layers = if self.stacked.get(i) == Some(&true) { LAYERS } else { 1.0 };
+                if room.get(i).is_some_and(|room| *room < 1.0) {
+                    let layers = if stacked.get(i) == Some(&true) { LAYERS } else { 1.0 };
                     out.extend(mouth_at(model, &solids, (i, x[i], layers)));
                 }
             }
         });
+        par::concat(&parts.iter().map(|part| &part[..]).collect::<Vec<_>>(), ObjectContact::IDLE, contacts);
         self.time = t;
     }
 

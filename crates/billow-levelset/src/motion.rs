@@ -3,7 +3,7 @@
 //! A rigid motion needs no extrapolated velocities: the velocity v + ω × (x − p) is known everywhere
 //! ([Bri03] 2.1), so a moving shape is exact at any time.
 
-use crate::collider::{Collider, Sample, Still};
+use crate::collider::{Collider, EVERYWHERE, Sample, Still};
 use crate::{LevelSetError, error::positive};
 use billow_geom::Aabb;
 use billow_num::{Pose, Quat, Vec3};
@@ -107,8 +107,12 @@ impl<C: Collider, M: Motion> Collider for Moving<C, M> {
     fn bounds(&self, t: f64) -> Aabb {
         let pose = self.motion.pose(t);
         let own = self.body.bounds(t);
-        if own.is_empty() || !own.size().is_finite() {
+        if own.is_empty() {
             return own;
+        }
+        if !own.size().is_finite() {
+            let shifted = Aabb { min: own.min + pose.position, max: own.max + pose.position };
+            return if pose.rotation == Quat::IDENTITY { shifted } else { EVERYWHERE };
         }
         let m = pose.matrix();
         let half = 0.5 * own.size();

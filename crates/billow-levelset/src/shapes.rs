@@ -36,7 +36,16 @@ impl Collider for HalfSpace {
     }
 
     fn bounds(&self, _: f64) -> Aabb {
-        EVERYWHERE
+        // A floor ends somewhere, a slope nowhere.
+        let mut bounds = EVERYWHERE;
+        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+            if self.normal == axis {
+                bounds.max = Vec3::select(axis.cmpgt(Vec3::ZERO), Vec3::splat(self.offset), bounds.max);
+            } else if self.normal == -axis {
+                bounds.min = Vec3::select(axis.cmpgt(Vec3::ZERO), Vec3::splat(-self.offset), bounds.min);
+            }
+        }
+        bounds
     }
 }
 

@@ -64,6 +64,46 @@ fn bounds_hold_the_inside() {
 }
 
 #[test]
+fn floors_and_walls_end_where_they_end_and_slopes_nowhere() {
+    let at = Vec3::new(0.1, 0.2, 0.3);
+    for normal in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
+        let wall = HalfSpace::new(at, normal * 2.0).unwrap();
+        let shift = Pose { position: Vec3::splat(0.5), rotation: Quat::IDENTITY };
+        let turn = Pose { position: Vec3::ZERO, rotation: Quat::from_rotation_z(1.0) };
+        let [stands, shifted] = [Vec3::ZERO, shift.position].map(|by| at + by);
+        for (bounds, at) in
+            [(wall.bounds(0.0), stands), (Moving { body: wall, motion: shift }.bounds(0.0), shifted)]
+        {
+            assert!(bounds.contains(at - normal * 1e-9) && bounds.contains(at - normal * 1e9), "{normal}");
+            assert!(!bounds.contains(at + normal * 1e-9), "{normal}");
+            assert!(bounds.contains(at + normal.any_orthonormal_vector() * 1e9), "{normal}");
+        }
+        assert!(Moving { body: wall, motion: turn }.bounds(0.0).contains(at + normal * 1e9), "{normal}");
+    }
+    let slope = HalfSpace::new(at, Vec3::new(1e-9, 0.0, 1.0)).unwrap();
+    assert!(slope.bounds(0.0).contains(Vec3::splat(1e12)));
+}
+
+#[test]
+fn what_is_asked_at_one_time_is_what_is_asked_at_that_time() {
+    let turning = Steady {
+        start: Pose { position: Vec3::X, rotation: Quat::IDENTITY },
+        twist: Twist { linear: Vec3::Y, angular: Vec3::new(0.3, 2.0, 0.1) },
+    };
+    for (name, body) in shapes() {
+        let moving = Moving { body, motion: turning };
+        let mut random = Random(5);
+        for t in [0.0, 0.7] {
+            let still = moving.at_time(t);
+            for _ in 0..50 {
+                let x = random.point(2.0);
+                assert_eq!(still(x), moving.sample(x, t), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn degenerate_points_have_finite_normals() {
     for (name, s) in shapes() {
         for x in [Vec3::ZERO, Vec3::new(0.1, -0.2, 0.3), Vec3::new(0.05, 0.15, 0.2), Vec3::new(0.0, 0.1, 0.0)]

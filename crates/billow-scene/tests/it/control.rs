@@ -148,8 +148,8 @@ fn bodies_that_deform_carry_cloth_and_never_cut_it() {
         assert!((top(frame) - factor * top(0)).abs() < 1e-9, "frame {frame}: {}", top(frame));
     }
     assert!(all[10].stats["sheet.highest"] > 0.43, "{}", all[10].stats["sheet.highest"]);
-    // Contacts per vertex are there to be seen, where the sheet touches.
-    let Values::Integer(contacts) = &all[10].object("sheet").unwrap().attribute("contacts").unwrap().values
+    // Contacts per vertex are there to be seen, where the sheet touches; later it flies off.
+    let Values::Integer(contacts) = &all[8].object("sheet").unwrap().attribute("contacts").unwrap().values
     else {
         panic!("counts")
     };

@@ -244,8 +244,9 @@ impl Link {
         self.rest + (self.longest - self.rest) / STOP
     }
 
-    /// Prepares sub-steps of length `h`, given its tension per length and per speed [N/m, N·s/m]: `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the
-    /// length `l` would have without the impulse, solved for it.
+    /// Prepares sub-steps of length `h`, given its tension per length and per speed [N/m, N·s/m]:
+    /// `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the length `l` would have without the
+    /// impulse, solved for it.
     fn start(&mut self, (stiffness, damping): (f64, f64), h: f64) {
         self.compliance = h * (self.weights[0] + self.weights[1]);
         self.resistance = self.compliance.recip();

@@ -38,11 +38,11 @@ impl Collider for HalfSpace {
     fn bounds(&self, _: f64) -> Aabb {
         // A floor ends somewhere, a slope nowhere.
         let mut bounds = EVERYWHERE;
-        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
+        for (k, axis) in Vec3::AXES.into_iter().enumerate() {
             if self.normal == axis {
-                bounds.max = Vec3::select(axis.cmpgt(Vec3::ZERO), Vec3::splat(self.offset), bounds.max);
+                bounds.max[k] = self.offset;
             } else if self.normal == -axis {
-                bounds.min = Vec3::select(axis.cmpgt(Vec3::ZERO), Vec3::splat(-self.offset), bounds.min);
+                bounds.min[k] = -self.offset;
             }
         }
         bounds

@@ -169,8 +169,9 @@ fn settle(
         if !held[1] {
             b.push(rb, -j);
         }
-        let resistance = Resistance::new(model, &f.contact, [pa, pb].map(|p| p.matrix()));
-        if let Some(mut resistance) = resistance.filter(|_| held == [false; 2]) {
+        if held == [false; 2]
+            && let Some(mut resistance) = Resistance::new(model, &f.contact, [&pa, &pb])
+        {
             let (w, arms) = (a.w - b.w, [ra, rb]);
             let spatial = Spatial::new([a, b], arms, k.inverse());
             resistance.change((w, n), (j, friction), &spatial).apply([a, b], arms);

@@ -11,7 +11,7 @@
 use crate::bend::Patch;
 use crate::contact::{Contact, Motion};
 use crate::model::Model;
-use billow_num::{Mat3, Vec2, Vec3};
+use billow_num::{Mat3, Pose, Vec2, Vec3};
 
 /// Largest radius of curvature that counts, in radii of the body: over its width such a surface bends away from a plane by
 /// a sixteenth of it. What is flatter rests on several places, whose forces resist tipping and spinning by themselves; it
@@ -152,13 +152,13 @@ pub(crate) struct Impulse {
 
 impl Resistance {
     /// Of a contact that rolls so; `None` where both coefficients are zero.
-    pub(crate) fn new(model: &Model, contact: &Contact, rotations: [Mat3; 2]) -> Option<Self> {
+    pub(crate) fn new(model: &Model, contact: &Contact, poses: [&Pose; 2]) -> Option<Self> {
         let [a, b] = [contact.a, contact.b].map(|i| &model.bodies[i as usize].surface);
         let [roll, spin] = [a.rolling.max(b.rolling), a.spinning.max(b.spinning)];
         if roll == 0.0 && spin == 0.0 {
             return None;
         }
-        let rolling = Rolling::new(model, contact, rotations);
+        let rolling = Rolling::new(model, contact, poses.map(Pose::matrix));
         let arms = [roll * rolling.radii[0], roll * rolling.radii[1], spin * rolling.mean];
         Some(Self { rolling, arms, roll: Vec2::ZERO, spin: 0.0 })
     }

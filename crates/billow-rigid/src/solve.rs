@@ -51,7 +51,7 @@ impl Row {
     ) -> Self {
         let [a, b] = [contact.a as usize, contact.b as usize];
         let shapes = [a, b].map(|i| model.geometry(i));
-        let resistance = Resistance::new(model, contact, poses.map(|p| p.matrix())).map(Box::new);
+        let resistance = Resistance::new(model, contact, poses).map(Box::new);
         let found = (contact.arms, contact.normal, contact.gap(poses[0], poses[1]));
         let ([ra, rb], normal, gap) = resistance.as_ref().map_or(found, |r| smooth(r.touch(), found));
         let left = unmoved(shapes);

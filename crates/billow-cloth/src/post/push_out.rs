@@ -5,6 +5,7 @@
 //! outside: what was deeper stays lower, and what was outside the band stays where it is.
 
 use super::Surroundings;
+use billow_levelset::Still;
 use billow_num::{Vec3, par};
 
 /// The distance to which a node at signed distance `phi` [m] is lifted: increasing, above zero, and `phi` itself from
@@ -15,10 +16,11 @@ pub fn lifted(phi: f64, band: f64) -> f64 {
 
 /// Nodes `x` moved along the normals of the objects that hold them, out of them; counts those moved.
 pub fn push_out(x: &[Vec3], around: &Surroundings<'_>, band: f64, moved: &mut u64) -> Vec<Vec3> {
+    let solids: Vec<Still<'_>> = around.solids.iter().map(|solid| solid.at_time(around.time)).collect();
     let out = par::map(x.len(), |i| {
         let mut p = x[i];
-        for solid in around.solids {
-            let sample = solid.sample(p, around.time);
+        for solid in &solids {
+            let sample = solid(p);
             if sample.phi < band {
                 p += sample.normal * (lifted(sample.phi, band) - sample.phi);
             }

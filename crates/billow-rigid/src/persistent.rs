@@ -11,6 +11,7 @@ use crate::detect::{BODIES, Found, Search};
 use crate::graph::{Levels, levels};
 use crate::memory::{LATE, Look};
 use crate::motion;
+use crate::near::sampled;
 use crate::sleep;
 use crate::solve::{Row, both};
 use crate::state::{BodyState, Carried, State};
@@ -63,8 +64,11 @@ pub(crate) fn solve(search: &Search<'_>, kick: f64, work: &mut Workspace, report
     for round in 0..=search.config.rounds {
         let order = level_order(&levels, &contacts);
         report.stages.time("solve", || {
-            sweep(&mut rows, &mut work.motions, (search.config, still), &mut stirred);
+            let sweeps = most_sweeps(search.config, search.config.contact_sweeps, rows.len());
+            sweep(&mut rows, &mut work.motions, (sweeps, still), &mut stirred);
             shock((&levels, &order), (search.config, still), &mut rows, (&mut work.motions, &mut stirred));
+            // What was held feels what it bears.
+            sweep(&mut rows, &mut work.motions, (sweeps.div_ceil(4), still), &mut stirred);
         });
         work.order = order;
         if round == search.config.rounds {
@@ -229,7 +233,7 @@ fn extend_rows(search: &Search<'_>, contacts: &[Contact], motions: &[Motion], ro
     }
 }
 
-/// Applies remembered impulses to the contacts nearest to where they acted.
+/// Hands remembered impulses on to the contacts nearest to where they acted.
 fn warm_start(
     search: &Search<'_>,
     contacts: &[Contact],
@@ -237,33 +241,56 @@ fn warm_start(
     rows: &mut [Row],
     motions: &mut [Motion],
 ) {
-    let carried = &search.state.carried;
-    let mut at = 0;
-    let mut k = 0;
-    while k < contacts.len() {
-        let key = (contacts[k].a, contacts[k].b);
-        let end = k + contacts[k..].iter().take_while(|c| (c.a, c.b) == key).count();
-        at += carried[at..].iter().take_while(|c| (c.a, c.b) < key).count();
-        let stop = at + carried[at..].iter().take_while(|c| (c.a, c.b) == key).count();
-        let mut free: Vec<&Carried> = carried[at..stop].iter().collect();
-        let size =
-            search.model.geometry(key.0 as usize).depth.min(search.model.geometry(key.1 as usize).depth);
-        for i in k..end {
-            let here = place(search, &contacts[i]);
-            let nearest = (0..free.len())
-                .map(|f| (free[f].at.distance_squared(here), f))
-                .min_by(|x, y| x.0.total_cmp(&y.0));
-            let Some((_, f)) = nearest.filter(|n| n.0 < size * size * MATCH) else { continue };
-            let force = free.swap_remove(f).force;
-            let [a, b] = both(motions, key.0, key.1);
-            rows[i].warm(force * kick, a, b);
+    let mut carried = search.state.carried.as_slice();
+    let (mut rows, mut forces) = (rows, Vec::new());
+    for pair in contacts.chunk_by(|c, d| (c.a, c.b) == (d.a, d.b)) {
+        let key = (pair[0].a, pair[0].b);
+        let before = carried.iter().take_while(|c| (c.a, c.b) < key).count();
+        let end = before + carried[before..].iter().take_while(|c| (c.a, c.b) == key).count();
+        take_over(search, pair, &carried[before..end], &mut forces);
+        let (these, others) = rows.split_at_mut(pair.len());
+        let [a, b] = both(motions, key.0, key.1);
+        for (row, force) in these.iter_mut().zip(&forces).filter(|(_, force)| **force != Vec3::ZERO) {
+            row.warm(*force * kick, a, b);
         }
-        (k, at) = (end, stop);
+        (rows, carried) = (others, &carried[end..]);
+    }
+}
+
+/// Forces that the contacts of a pair take over of those `carried`.
+fn take_over(search: &Search<'_>, pair: &[Contact], carried: &[Carried], forces: &mut Vec<Vec3>) {
+    let shapes = [pair[0].a, pair[0].b].map(|i| search.model.geometry(i as usize));
+    let size = shapes[0].depth.min(shapes[1].depth).powi(2);
+    let far = |contact: &Contact, c: &Carried| place(search, contact).distance_squared(c.at);
+    forces.clear();
+    forces.resize(pair.len(), Vec3::ZERO);
+    if sampled(shapes) {
+        // A few places of many that might do: all is handed on to the nearest contact, of several there to the one along whose
+        // normal it acted. Heaps that forget a part of their weight whenever places are looked for creep for ever.
+        for c in carried {
+            let along = c.force.normalize_or_zero();
+            let near = |contact: &Contact| Some(far(contact, c)).filter(|way| *way < MATCH * size);
+            let aslant = |contact: &Contact| ASLANT * size * along.distance_squared(contact.normal);
+            let ways = pair.iter().enumerate().filter_map(|(k, c)| Some((near(c)? + aslant(c), k)));
+            if let Some((_, k)) = ways.min_by(|x, y| x.0.total_cmp(&y.0)) {
+                forces[k] += c.force;
+            }
+        }
+    } else {
+        // Exact contacts that are gone bear nothing any more.
+        let mut free: Vec<&Carried> = carried.iter().collect();
+        for (contact, force) in pair.iter().zip(forces) {
+            let ways = free.iter().enumerate().map(|(k, c)| (far(contact, c), k));
+            let nearest = ways.min_by(|x, y| x.0.total_cmp(&y.0)).filter(|n| n.0 < MATCH * size);
+            *force = nearest.map_or(Vec3::ZERO, |(_, k)| free.swap_remove(k).force);
+        }
     }
 }
 
 /// Square of the distance, in half thicknesses, within which an impulse is taken over.
 const MATCH: f64 = 0.25;
+/// What a force aslant to a normal counts beside that.
+const ASLANT: f64 = 0.01;
 
 /// Where a contact is remembered: its anchor in the first body that answers impulses.
 fn place(search: &Search<'_>, c: &Contact) -> Vec3 {
@@ -289,9 +316,9 @@ fn remember(
     carried
 }
 
-/// Sweeps over all contacts of bodies that are stirred: as many as asked for, and on while a small system still changes.
-fn sweep(rows: &mut [Row], motions: &mut [Motion], (config, still): (&Config, f64), stirred: &mut Stirred) {
-    for count in 0..most_sweeps(config, config.contact_sweeps, rows.len()) {
+/// Sweeps over all contacts of bodies that are stirred, so many times at most, while anything changes.
+fn sweep(rows: &mut [Row], motions: &mut [Motion], (most, still): (usize, f64), stirred: &mut Stirred) {
+    for count in 0..most {
         let since = stirred.sweep(count == 0);
         let mut change: f64 = 0.0;
         for row in rows.iter_mut() {
@@ -476,12 +503,12 @@ mod tests {
     #[test]
     fn sweeps_over_stirred_bodies_give_what_sweeps_over_all_contacts_give() {
         let model = wall().unwrap();
-        let (state, config) = (model.start(), Config { contact_sweeps: 40, visits: 0, ..Config::default() });
-        let (mut rows, mut motions) = pulled(&model, &state, &config);
+        let (state, sweeps) = (model.start(), 40);
+        let (mut rows, mut motions) = pulled(&model, &state, &Config::default());
         let (mut all_rows, mut all) = (rows.clone(), motions.clone());
         let moves: Vec<bool> = motions.iter().map(|m| m.inverse_mass > 0.0).collect();
-        sweep(&mut rows, &mut motions, (&config, STILL * 0.1), &mut Stirred::all(&moves));
-        for _ in 0..config.contact_sweeps {
+        sweep(&mut rows, &mut motions, (sweeps, STILL * 0.1), &mut Stirred::all(&moves));
+        for _ in 0..sweeps {
             for row in &mut all_rows {
                 let [a, b] = both(&mut all, row.a, row.b);
                 row.relax(a, b);
@@ -495,8 +522,8 @@ mod tests {
     #[test]
     fn what_does_not_feel_a_body_that_is_stirred_is_not_visited() {
         let model = wall().unwrap();
-        let (state, config) = (model.start(), Config { contact_sweeps: 2, visits: 0, ..Config::default() });
-        let (mut rows, mut motions) = pulled(&model, &state, &config);
+        let state = model.start();
+        let (mut rows, mut motions) = pulled(&model, &state, &Config::default());
         let moves: Vec<bool> = motions.iter().map(|m| m.inverse_mass > 0.0).collect();
         let (mut stirred, before) = (Stirred::all(&moves), motions.clone());
         stirred.settle();
@@ -504,7 +531,7 @@ mod tests {
         let low = if moves[rows[0].a as usize] { rows[0].a } else { rows[0].b };
         stirred.note(low);
         // Nothing changes by more than this: only contacts of the body itself are visited.
-        sweep(&mut rows, &mut motions, (&config, f64::INFINITY), &mut stirred);
+        sweep(&mut rows, &mut motions, (2, f64::INFINITY), &mut stirred);
         let visited = |r: &&Row| r.j != Vec3::ZERO;
         assert!(rows.iter().filter(visited).all(|r| r.a == low || r.b == low));
         assert!(rows.iter().any(|r| visited(&r)) && motions[low as usize] != before[low as usize]);

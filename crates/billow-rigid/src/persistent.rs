@@ -480,8 +480,9 @@ pub(crate) fn advance(search_dt: f64, work: &mut Workspace, model: &crate::Model
 mod tests {
     use super::*;
     use crate::Model;
-    use crate::experiments::wall;
+    use crate::experiments::{Builder, wall};
     use crate::memory::Memory;
+    use billow_geom::shapes::torus;
     use billow_num::Pose;
 
     /// Contacts of a wall that gravity pulls at, as rows, and the velocities.
@@ -535,5 +536,34 @@ mod tests {
         let visited = |r: &&Row| r.j != Vec3::ZERO;
         assert!(rows.iter().filter(visited).all(|r| r.a == low || r.b == low));
         assert!(rows.iter().any(|r| visited(&r)) && motions[low as usize] != before[low as usize]);
+    }
+
+    /// Three forces of a pair that has two contacts left, one of them with two normals at the same place.
+    #[test]
+    fn sampled_pairs_hand_all_they_bore_on_and_exact_ones_what_is_still_there() {
+        let mut b = Builder::default();
+        let ring = b.mesh(&torus(0.3, 0.1, 16, 10).unwrap()).unwrap();
+        let cube = b.cuboid(Vec3::ONE).unwrap();
+        [ring, ring, cube, cube].iter().for_each(|shape| {
+            b.body("body", *shape, Vec3::ZERO);
+        });
+        let model = b.model().unwrap();
+        let (state, config) = (model.start(), Config::default());
+        let search = Search { model: &model, state: &state, config: &config, dt: 0.01 };
+        let handed_on = |a: u32| {
+            let contact = |normal: Vec3| {
+                let [anchors, arms] = [[Vec3::X; 2], [Vec3::ZERO; 2]];
+                Contact { a, b: a + 1, anchors, arms, normal, skin: 0.0 }
+            };
+            let force = |at: Vec3, force: Vec3| Carried { a, b: a + 1, at, force };
+            let near = Vec3::X * 1.002;
+            let carried = [force(near, Vec3::Y), force(Vec3::X, Vec3::Z * 2.0), force(near, Vec3::Z * 4.0)];
+            let mut forces = Vec::new();
+            take_over(&search, &[contact(Vec3::Z), contact(Vec3::Y)], &carried, &mut forces);
+            forces
+        };
+        assert_eq!(handed_on(0), [Vec3::Z * 6.0, Vec3::Y]);
+        assert_eq!(handed_on(2).iter().filter(|f| **f != Vec3::ZERO).count(), 2);
+        assert!(handed_on(2).iter().sum::<Vec3>() != Vec3::new(0.0, 1.0, 6.0));
     }
 }

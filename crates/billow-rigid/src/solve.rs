@@ -318,4 +318,33 @@ mod tests {
         }
         assert!(left > 100, "{left}");
     }
+
+    #[test]
+    fn overlaps_open_while_bodies_pass_each_other_and_stay_where_they_rest() {
+        let (left, fast) = (1e-4, 1.0);
+        assert_eq!(wanted(3e-4, left, fast), -3e-4);
+        assert!(
+            (wanted(-5e-5, left, fast) - 1e-5).abs() < 1e-18 && wanted(-1e-3, left, fast) == RELIEF * left
+        );
+        assert_eq!([wanted(-5e-5, left, 3e-6), wanted(-5e-5, left, 0.0)], [3e-6, 0.0]);
+        // A row of bodies at rest asks for nothing, one of bodies that slide for a part of that.
+        let ring = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let mut b = crate::experiments::Builder::default();
+        let shape = b.mesh(&ring).unwrap();
+        (0..2).for_each(|_| {
+            b.body("ring", shape, Vec3::ZERO);
+        });
+        let model = b.model().unwrap();
+        let asked = |speed: f64| {
+            let motion =
+                |v: Vec3| Motion { v, w: Vec3::ZERO, inverse_mass: 1.0, inverse_inertia: Mat3::ZERO };
+            let skin = 2.0 * model.geometry(0).skin;
+            let (anchors, arms) = ([Vec3::Z * 0.9 * skin, Vec3::ZERO], [Vec3::ZERO; 2]);
+            let contact = Contact { a: 0, b: 1, anchors, arms, normal: Vec3::Z, skin };
+            let motions = [motion(Vec3::X * speed), motion(Vec3::ZERO)];
+            Row::new(&model, &contact, [&Pose::IDENTITY; 2], &motions, 0.01).wanted
+        };
+        assert_eq!(asked(0.0), 0.0);
+        assert!((asked(1e-4) - PASSING * 1e-4).abs() < 1e-12 && asked(1.0) < PASSING, "{}", asked(1.0));
+    }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Span<'a> {
     pub(crate) dt: f64,
     /// Forces at its start.
     pub(crate) lasting: &'a Lasting,
+    /// Whether it was marched through before.
+    pub(crate) repeated: bool,
 }
 
 /// Scratch. Dropping it changes no result.
@@ -74,7 +76,7 @@ impl Coupled {
     /// objects pushed last.
     pub(crate) fn advance(
         &mut self,
-        Span { model, config, time, dt, lasting }: Span<'_>,
+        Span { model, config, time, dt, lasting, repeated }: Span<'_>,
         (x, v): (&mut [Vec3], &mut [Vec3]),
         pipeline: &mut Pipeline<'_>,
         stages: &mut Stages,
@@ -102,6 +104,7 @@ impl Coupled {
                 let ahead = h * f64::from(ahead);
                 stages.time("objects", || objects.find(model, x, (time + t, ahead), v));
                 stages.time("linearise", || match k {
+                    0 if repeated => hinges.start_over(model, x),
                     0 => hinges.linearise(model, x, (h, spread)),
                     _ => hinges.linearise_again(model, x, moved),
                 });

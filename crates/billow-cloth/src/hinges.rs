@@ -52,6 +52,8 @@ struct Bend {
     damping: f64,
     /// Impulse per moment without the impulse, for the present time between evaluations [s].
     gain: f64,
+    /// Whether the mode was computed anew during the step.
+    turned: bool,
 }
 
 impl Hinges {
@@ -64,7 +66,13 @@ impl Hinges {
         let tiles = Tiles::new(model.node_count(), &nodes, TILE).expect(crate::model::CHECKED);
         let bend = |position: &u32| {
             let e = order[*position as usize];
-            Bend { element: e as u32, hinge: Hinge::default(), damping: bending.damping()[e], gain: 0.0 }
+            Bend {
+                element: e as u32,
+                hinge: Hinge::default(),
+                damping: bending.damping()[e],
+                gain: 0.0,
+                turned: false,
+            }
         };
         let list = tiles.order().iter().map(bend).collect();
         let squares = par::map(order.len(), |k| square_of_frequency(model, order[k]));
@@ -86,6 +94,16 @@ impl Hinges {
         par::for_each_mut(&mut self.list, |_, bend| bend.linearise(model, x, h));
     }
 
+    /// The same for a step that is repeated from `x`: most elements still have the modes of its start.
+    pub(crate) fn start_over(&mut self, model: &Model, x: &[Vec3]) {
+        let h = self.h;
+        par::for_each_mut(&mut self.list, |_, bend| {
+            if bend.turned {
+                bend.linearise(model, x, h);
+            }
+        });
+    }
+
     /// The same during a step, for elements that have turned since its start; `moved` is how far nodes are from there.
     pub(crate) fn linearise_again(&mut self, model: &Model, x: &[Vec3], moved: &[Vec3]) {
         let (tiles, h) = (&self.tiles, self.h);
@@ -93,6 +111,7 @@ impl Hinges {
             let moved = tiles.nodes(position).map(|i| moved[i as usize]);
             if bend.has_turned(&moved) {
                 bend.linearise(model, x, h);
+                bend.turned = true;
                 // Angles are told by all that nodes moved.
                 bend.hinge.moment += bend.hinge.rigidity * bend.angle(&moved);
             }
@@ -159,6 +178,7 @@ impl Bend {
         self.hinge = model.bending.hinge(e, x);
         let compliance = compliance(model, &self.hinge, e);
         self.gain = h / (1.0 + h * (self.hinge.rigidity * h + self.damping) * compliance);
+        self.turned = false;
     }
 
     /// How much the angle has changed, to first order, if its nodes moved so far [-].
@@ -206,6 +226,10 @@ mod tests {
                 largest = largest.max(moment.abs());
             }
             assert!(largest > 1e-6, "elements are bent");
+            // A step that is repeated begins with what it began with.
+            hinges.start_over(&model, &x);
+            let told = |h: &Hinges| h.list.iter().map(|b| (b.hinge.mode, b.hinge.moment)).collect::<Vec<_>>();
+            assert!(told(&hinges) == told(&start));
         }
     }
 

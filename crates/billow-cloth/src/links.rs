@@ -31,6 +31,7 @@ const EXACT: f64 = 1e-5;
 pub(crate) struct Links {
     tiles: Tiles<2>,
     list: Vec<Link>,
+    bounds: Vec<Bound>,
     /// Their numbers in the model.
     elements: Vec<u32>,
     /// See [`Links::usual_length`].
@@ -62,7 +63,16 @@ struct Link {
     /// Lengths between which impulses keep it [m].
     shortest: f64,
     longest: f64,
-    /// Length that it may have at least at the end of a step [m].
+}
+
+/// What a spring may do at the end of a step: all that is asked of the many that are within their limits.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// Inverse masses of the ends [1/kg].
+    weights: [f64; 2],
+    rest: f64,
+    /// Lengths on which it is set if it is longer or shorter [m].
+    longest: f64,
     crushed: f64,
 }
 
@@ -92,15 +102,16 @@ impl Links {
                 rest,
                 shortest: rest * (1.0 - STOP * limit.compression),
                 longest: rest * (1.0 + STOP * limit.extension),
-                crushed: rest * (1.0 - STOP * limit.compression - CRUSHED).max(0.0),
             }
         };
         let list: Vec<Link> = tiles.order().iter().map(link).collect();
-        let elements = tiles.order().iter().map(|position| order[*position as usize] as u32).collect();
+        let elements: Vec<u32> =
+            tiles.order().iter().map(|position| order[*position as usize] as u32).collect();
+        let bounds = elements.iter().map(|e| Bound::new(model, *e as usize)).collect();
         let lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
         let quarter = lengths.len() / 4;
         let usual_length = ranked(lengths, quarter).unwrap_or(f64::INFINITY);
-        Self { tiles, list, elements, usual_length, h: 0.0 }
+        Self { tiles, list, bounds, elements, usual_length, h: 0.0 }
     }
 
     /// Length that a quarter of the springs do not have: about that of the edges of a fine garment among coarse ones [m].
@@ -134,7 +145,7 @@ impl Links {
 
     /// How much longer than allowed the longest spring is at `x`, relative to what is allowed [-].
     pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
-        let longest = par::max(self.list.len(), |k| self.along(k, x).length() / self.list[k].allowed());
+        let longest = par::max(self.list.len(), |k| self.along(k, x).length() / self.bounds[k].allowed());
         (longest - 1.0).max(0.0)
     }
 
@@ -178,21 +189,21 @@ impl Links {
     /// The places of springs that are beyond their limits.
     pub(crate) fn beyond(&self, x: &[Vec3]) -> Vec<u32> {
         par::gather(self.list.len(), par::CHUNK, |range, out| {
-            let beyond = |k: &usize| self.list[*k].excess(self.along(*k, x).length_squared()).is_some();
+            let beyond = |k: &usize| self.bounds[*k].excess(self.along(*k, x).length_squared()).is_some();
             out.extend(range.filter(beyond).map(|k| k as u32));
         })
     }
 
     /// Whether the spring at a place is longer than it may be.
     pub(crate) fn too_long(&self, k: u32, x: &[Vec3]) -> bool {
-        self.along(k as usize, x).length() > self.list[k as usize].allowed()
+        self.along(k as usize, x).length() > self.bounds[k as usize].allowed()
     }
 
     /// Sets the spring at a place on its limit if it is beyond. Returns its ends if it was.
     pub(crate) fn limit(&self, k: u32, x: &mut [Vec3]) -> Option<[u32; 2]> {
-        let (link, nodes) = (&self.list[k as usize], self.tiles.nodes(k as usize));
+        let (bound, nodes) = (&self.bounds[k as usize], self.tiles.nodes(k as usize));
         let along = self.along(k as usize, x);
-        let [shift_a, shift_b] = link.shifts(along)?;
+        let [shift_a, shift_b] = bound.shifts(along)?;
         x[nodes[0] as usize] += shift_a;
         x[nodes[1] as usize] += shift_b;
         Some(nodes)
@@ -200,8 +211,8 @@ impl Links {
 
     /// The same for all springs, in one sweep.
     pub(crate) fn limit_all(&mut self, x: &mut [Vec3]) {
-        self.tiles.sweep(&mut self.list, x, |link, _, [xa, xb]| {
-            if let Some([shift_a, shift_b]) = link.shifts(*xb - *xa) {
+        self.tiles.sweep(&mut self.bounds, x, |bound, _, [xa, xb]| {
+            if let Some([shift_a, shift_b]) = bound.shifts(*xb - *xa) {
                 *xa += shift_a;
                 *xb += shift_b;
             }
@@ -219,7 +230,17 @@ pub(crate) fn ranked(mut values: Vec<f64>, rank: usize) -> Option<f64> {
     (rank < values.len()).then(|| *values.select_nth_unstable_by(rank, f64::total_cmp).1)
 }
 
-impl Link {
+impl Bound {
+    fn new(model: &Model, e: usize) -> Self {
+        let (rest, limit) = (model.springs.rest_lengths()[e], &model.limits[e]);
+        Self {
+            weights: model.springs.ends()[e].map(|i| model.inverse_masses[i as usize]),
+            rest,
+            longest: rest * (1.0 + STOP * limit.extension),
+            crushed: rest * (1.0 - STOP * limit.compression - CRUSHED).max(0.0),
+        }
+    }
+
     /// Length and what it is beyond its limits, if that is worth the effort [m].
     #[inline(always)]
     fn excess(&self, length2: f64) -> Option<(f64, f64)> {
@@ -243,7 +264,9 @@ impl Link {
     fn allowed(&self) -> f64 {
         self.rest + (self.longest - self.rest) / STOP
     }
+}
 
+impl Link {
     /// Prepares sub-steps of length `h`, given its tension per length and per speed [N/m, N·s/m]:
     /// `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the length `l` would have without the
     /// impulse, solved for it.
@@ -293,7 +316,7 @@ pub(crate) mod tests {
     #[test]
     fn springs_are_set_on_their_limits_when_stretched_or_crushed() {
         let links = Links::new(&model(4));
-        let link = &links.list[0];
+        let link = &links.bounds[0];
         for (strain, set) in [
             (0.2, Some(STOP * 0.1)),
             (0.11, Some(STOP * 0.1)),

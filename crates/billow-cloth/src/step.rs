@@ -126,7 +126,8 @@ fn coupled_step(
     // Candidate positions and velocities, again while there are collisions to learn of.
     let x = &state.x;
     for attempt in 0.. {
-        let span = Span { model, config, time: state.time, dt, lasting: &state.lasting };
+        let (time, lasting, repeated) = (state.time, &state.lasting, attempt > 0);
+        let span = Span { model, config, time, dt, lasting, repeated };
         report.object_contacts = coupled.advance(span, (x_bar, v_bar), &mut pipeline, &mut stages);
         stages.time("limits", || {
             v_mid.clone_from(x_bar);

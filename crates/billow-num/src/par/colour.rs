@@ -10,9 +10,9 @@
 #![allow(unsafe_code)]
 
 use super::CHUNK;
+use super::pieces::each_piece;
 use super::shared::{Shared, check};
 use crate::NumError;
-use rayon::prelude::*;
 
 /// Elements of `N` nodes, grouped by colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,8 @@ impl<const N: usize> Colouring<N> {
             if elements.len() < PARALLEL {
                 elements.iter().for_each(call);
             } else {
-                elements.par_chunks(CHUNK / 4).for_each(|part| part.iter().for_each(call));
+                let parts: Vec<_> = elements.chunks(CHUNK / 4).collect();
+                each_piece(parts.len(), |k| parts[k].iter().for_each(call));
             }
         }
     }

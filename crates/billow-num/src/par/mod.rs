@@ -8,16 +8,18 @@ mod colour;
 mod incidence;
 mod order;
 mod owned;
+mod pieces;
 mod shared;
+mod team;
 mod tiles;
 
 pub use colour::Colouring;
 pub use incidence::{Incidence, LaterIncidence};
 pub use order::{bucketed, exclusive_sum, sort, sort_by_key, sorted_order};
 pub use owned::for_each_owned;
+pub use pieces::{chunks_mut, map, zip_chunks_mut};
 pub use tiles::Tiles;
 
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Default number of elements per chunk: large enough to hide scheduling, small enough to balance two cores.
@@ -28,7 +30,7 @@ pub const CHUNK: usize = 1024;
 /// Should the operating system refuse to start them, `f` runs on the current pool: the results are the same.
 pub fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R {
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => pool.install(f),
+        Ok(pool) => pool.install(|| team::with_team(f)),
         Err(_) => f(),
     }
 }
@@ -36,7 +38,7 @@ pub fn with_threads<R: Send>(threads: usize, f: impl FnOnce() -> R + Send) -> R 
 /// Runs `f` on one of the threads that run parallel loops. What calls many short loops should run there: each loop then
 /// begins at once, instead of waking the threads and waiting for them.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    rayon::scope(|_| f())
+    rayon::scope(|_| team::with_team(f))
 }
 
 /// The number of threads the current parallel loops use.
@@ -51,43 +53,6 @@ pub fn fill<T: Send>(out: &mut [T], f: impl Fn(usize) -> T + Sync) {
             *slot = f(first + k);
         }
     });
-}
-
-/// The vector of `f(i)` for `i` in `0..n`.
-pub fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    (0..n).into_par_iter().with_min_len(CHUNK.min(n.div_ceil(8)).max(1)).map(f).collect()
-}
-
-/// Calls `f(first_index, chunk)` for consecutive chunks of `items`.
-pub fn chunks_mut<T: Send>(items: &mut [T], chunk: usize, f: impl Fn(usize, &mut [T]) + Sync) {
-    if items.len() <= chunk {
-        return if items.is_empty() {
-        } else {
-            f(0, items)
-        };
-    }
-    items.par_chunks_mut(chunk).enumerate().for_each(|(c, part)| f(c * chunk, part));
-}
-
-/// Calls `f(first_index, chunk_of_a, chunk_of_b)` for consecutive chunks of two slices of one length.
-///
-/// # Panics
-/// If the lengths differ.
-pub fn zip_chunks_mut<A: Send, B: Send>(
-    a: &mut [A],
-    b: &mut [B],
-    chunk: usize,
-    f: impl Fn(usize, &mut [A], &mut [B]) + Sync,
-) {
-    assert_eq!(a.len(), b.len(), "both slices must have one length");
-    if a.len() <= chunk {
-        return if a.is_empty() {
-        } else {
-            f(0, a, b)
-        };
-    }
-    let pairs = a.par_chunks_mut(chunk).zip(b.par_chunks_mut(chunk));
-    pairs.enumerate().for_each(|(c, (a, b))| f(c * chunk, a, b));
 }
 
 /// Calls `f(i, &mut a[i], &mut b[i])` for all `i`.
@@ -111,9 +76,9 @@ pub fn for_each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) 
     });
 }
 
-/// The index ranges of fixed-size chunks that cover `0..n`.
-fn ranges(n: usize, chunk: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
-    (0..n.div_ceil(chunk)).into_par_iter().map(move |c| c * chunk..((c + 1) * chunk).min(n))
+/// What `f` makes of each of the fixed-size chunks that cover `0..n`.
+fn map_ranges<T: Send>(n: usize, chunk: usize, f: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    pieces::map_pieces(n.div_ceil(chunk), |c| f(c * chunk..((c + 1) * chunk).min(n)))
 }
 
 /// Maps each chunk of `0..n` to a value and folds the values in index order.
@@ -126,7 +91,7 @@ pub fn reduce<T: Send>(
     if n <= chunk {
         return (n > 0).then(|| map(0..n));
     }
-    ranges(n, chunk).map(map).collect::<Vec<_>>().into_iter().reduce(combine)
+    map_ranges(n, chunk, map).into_iter().reduce(combine)
 }
 
 /// The sum of `f(i)` for `i` in `0..n`, the same bits for any number of threads.
@@ -166,13 +131,11 @@ pub fn gather<T: Send>(
     chunk: usize,
     f: impl Fn(Range<usize>, &mut Vec<T>) + Sync + Send,
 ) -> Vec<T> {
-    let parts: Vec<Vec<T>> = ranges(n, chunk)
-        .map(|r| {
-            let mut part = Vec::new();
-            f(r, &mut part);
-            part
-        })
-        .collect();
+    let parts = map_ranges(n, chunk, |range| {
+        let mut part = Vec::new();
+        f(range, &mut part);
+        part
+    });
     let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
     for part in parts {
         all.extend(part);
@@ -192,7 +155,9 @@ pub fn concat<T: Copy + Send + Sync>(parts: &[&[T]], filler: T, out: &mut Vec<T>
         places.push((place, *part));
         rest = others;
     }
-    places.into_par_iter().for_each(|(place, part)| place.copy_from_slice(part));
+    chunks_mut(&mut places, 1, |_, places| {
+        places.iter_mut().for_each(|(place, part)| place.copy_from_slice(part));
+    });
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Items that belong to places, in parallel.
 
-/// Fewer items than this are handled on one thread: waking another costs more.
-const PARALLEL: usize = 1024;
+use super::chunks_mut;
+
+/// Items that one thread takes at a time, at least.
+const PIECE: usize = 512;
 
 /// Calls `f(item, value)` for every item with the value at its owner. Owners ascend, so both lists can be cut between two of
 /// them; the items of one owner follow one another on one thread.
@@ -14,25 +16,21 @@ pub fn for_each_owned<A: Send, B: Send>(
     owner: impl Fn(&A) -> usize + Sync,
     f: impl Fn(&mut A, &mut B) + Sync,
 ) {
-    cut(items, (0, values), &owner, &f);
-}
-
-fn cut<A: Send, B: Send>(
-    items: &mut [A],
-    (first, values): (usize, &mut [B]),
-    owner: &(impl Fn(&A) -> usize + Sync),
-    f: &(impl Fn(&mut A, &mut B) + Sync),
-) {
-    if items.len() > PARALLEL {
-        let middle = owner(&items[items.len() / 2]);
-        let (left, right) = items.split_at_mut(items.partition_point(|item| owner(item) < middle));
-        if !left.is_empty() {
-            let (before, after) = values.split_at_mut(middle - first);
-            rayon::join(|| cut(left, (first, before), owner, f), || cut(right, (middle, after), owner, f));
-            return;
-        }
+    let mut cuts = Vec::with_capacity(items.len() / PIECE + 1);
+    let (mut rest, mut first, mut values) = (items, 0, values);
+    while rest.len() > PIECE {
+        let last = owner(&rest[PIECE]);
+        let (some, others) = rest.split_at_mut(rest.partition_point(|item| owner(item) <= last));
+        let (theirs, beyond) = values.split_at_mut(last + 1 - first);
+        cuts.push((some, first, theirs));
+        (rest, first, values) = (others, last + 1, beyond);
     }
-    items.iter_mut().for_each(|item| f(item, &mut values[owner(item) - first]));
+    cuts.push((rest, first, values));
+    chunks_mut(&mut cuts, 1, |_, cuts| {
+        for (items, first, values) in cuts {
+            items.iter_mut().for_each(|item| f(item, &mut values[owner(item) - *first]));
+        }
+    });
 }
 
 #[cfg(test)]

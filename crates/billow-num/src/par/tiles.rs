@@ -9,13 +9,16 @@
     reason = "tiles of one colour write to disjoint places, which no safe slice can express"
 )]
 
+use super::pieces::each_piece;
 use super::shared::{Shared, check};
 use super::{chunks_mut, fill};
 use crate::NumError;
-use rayon::prelude::*;
 
-/// Fewer elements than this are swept on one thread: waking another costs more.
-const PARALLEL: usize = 512;
+/// Fewer elements than this are swept on one thread: another would not save anything.
+const PARALLEL: usize = 256;
+
+/// Elements that one thread takes at a time, about.
+const PIECE: usize = 64;
 
 /// Tiles that one thread puts in order at a time, at least.
 const TOGETHER: usize = 256;
@@ -175,8 +178,11 @@ impl<const N: usize> Tiles<N> {
             if (members as usize) < PARALLEL {
                 tiles.for_each(run);
             } else {
-                let least = (PARALLEL / 2 * tiles.len() / members as usize).max(1);
-                tiles.into_par_iter().with_min_len(least).for_each(run);
+                let least = (PIECE * tiles.len() / members as usize).max(1);
+                each_piece(tiles.len().div_ceil(least), |k| {
+                    let first = tiles.start + k * least;
+                    (first..tiles.end.min(first + least)).for_each(run);
+                });
             }
         }
     }

@@ -117,23 +117,19 @@ impl Search {
         let origin = self.tree.origin();
         let around = self.facets_of(surface, stale);
         let next = |i: &u32| surface.topology().vertex_vertices(*i);
-        let mut changed: Vec<u32> = stale.iter().chain(stale.iter().flat_map(next)).copied().collect();
-        changed.sort_unstable();
-        changed.dedup();
+        let changed: Vec<u32> = stale.iter().chain(stale.iter().flat_map(next)).copied().collect();
+        let changed = ascending(changed, surface.vertex_count());
         let tagged = self.facets_of(surface, &changed);
         let Self { facets, tree, slabs, corners, open, tags, .. } = self;
         for i in stale {
             corners[*i as usize] = Corner::of(ways(*i as usize), origin);
         }
-        for i in changed {
-            open[i as usize] = fans::open(surface, corners, i);
-        }
-        for k in tagged.into_iter().map(|k| k as usize) {
-            tags[k] = Tag::new(&facets[k], k, open);
-        }
-        for k in around.iter().map(|k| *k as usize).filter(|k| facets[*k].face) {
-            slabs[k] = Slabs::new(facets[k].nodes.map(|i| &corners[i as usize]));
-        }
+        put(open, &changed, |i| fans::open(surface, corners, i as u32));
+        put(tags, &tagged, |k| Tag::new(&facets[k], k, open));
+        put(slabs, &around, |k| match facets[k].face {
+            true => Slabs::new(facets[k].nodes.map(|i| &corners[i as usize])),
+            false => Slabs::NONE,
+        });
         tree.refit_some_single(around, |k| Corner::boxes(facets[k].nodes.map(|i| &corners[i as usize])));
     }
 
@@ -269,10 +265,30 @@ impl Search {
             let at = |i: &u32| self.loose.binary_search_by_key(i, |loose| loose.0).ok();
             list.extend(nodes.iter().filter_map(at).map(|k| self.loose[k].1));
         }
-        list.sort_unstable();
-        list.dedup();
-        list
+        ascending(list, self.facets.len())
     }
+}
+
+/// Each of some numbers below `end` once, ascending.
+fn ascending(mut numbers: Vec<u32>, end: usize) -> Vec<u32> {
+    // Below that, sorting is faster than looking at all there may be.
+    const FEW: usize = 64;
+    if numbers.len() < end / FEW {
+        numbers.sort_unstable();
+        numbers.dedup();
+        return numbers;
+    }
+    let mut there = vec![false; end];
+    numbers.iter().for_each(|k| there[*k as usize] = true);
+    numbers.clear();
+    numbers.extend((0..end as u32).filter(|k| there[*k as usize]));
+    numbers
+}
+
+/// Puts `f(k)` at some places, in parallel.
+fn put<T: Copy + Send + Sync>(items: &mut [T], places: &[u32], f: impl Fn(usize) -> T + Sync) {
+    let made = par::map(places.len(), |k| f(places[k] as usize));
+    places.iter().zip(made).for_each(|(k, item)| items[*k as usize] = item);
 }
 
 /// What each task finds. Some have much more to do than others, so each may go to another thread.
@@ -308,6 +324,16 @@ pub(crate) mod tests {
     use crate::pair::Path;
     use crate::way::Fit;
     use billow_num::rng::Stream;
+
+    #[test]
+    fn few_and_many_numbers_ascend() {
+        for count in [0, 1, 10, 300, 5000] {
+            let mut draws = Stream::new(42, 0).at(count);
+            let numbers: Vec<u32> = (0..count).map(|_| draws.below(3000) as u32).collect();
+            let truth: std::collections::BTreeSet<u32> = numbers.iter().copied().collect();
+            assert!(ascending(numbers, 3000).into_iter().eq(truth), "{count}");
+        }
+    }
 
     /// A sheet folded into layers, a thicker scripted triangle between them, and two points without triangles.
     #[allow(clippy::unwrap_used, reason = "test support")]

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a member watches for the next loop before it goes back to the pool. Waking it costs about a third of that.
+/// How long a member watches for the next loop before it goes back to the pool.
 const PATIENCE: Duration = Duration::from_micros(150);
 
 /// Looks at the next loop between two looks at the clock and at what else the pool has to do.

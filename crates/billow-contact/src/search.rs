@@ -329,7 +329,9 @@ pub(crate) mod tests {
     fn few_and_many_numbers_ascend() {
         for count in [0, 1, 10, 300, 5000] {
             let mut draws = Stream::new(42, 0).at(count);
+            // Each of them twice.
             let numbers: Vec<u32> = (0..count).map(|_| draws.below(3000) as u32).collect();
+            let numbers = [&numbers[..], &numbers].concat();
             let truth: std::collections::BTreeSet<u32> = numbers.iter().copied().collect();
             assert!(ascending(numbers, 3000).into_iter().eq(truth), "{count}");
         }

@@ -9,7 +9,6 @@
 //! colours; the fields are private, so nothing can undo that.
 #![allow(unsafe_code)]
 
-use super::CHUNK;
 use super::pieces::each_piece;
 use super::shared::{Shared, check};
 use crate::NumError;
@@ -25,6 +24,9 @@ pub struct Colouring<const N: usize> {
 
 /// Below this many elements of a colour a parallel loop costs more than it saves.
 const PARALLEL: usize = 512;
+
+/// Elements that one thread takes at a time.
+const PIECE: usize = 256;
 
 impl<const N: usize> Colouring<N> {
     /// Colours `elements` over `nodes` nodes: each takes the first colour none of its nodes has yet.
@@ -90,8 +92,9 @@ impl<const N: usize> Colouring<N> {
             if elements.len() < PARALLEL {
                 elements.iter().for_each(call);
             } else {
-                let parts: Vec<_> = elements.chunks(CHUNK / 4).collect();
-                each_piece(parts.len(), |k| parts[k].iter().for_each(call));
+                each_piece(elements.len().div_ceil(PIECE), |k| {
+                    elements[k * PIECE..elements.len().min((k + 1) * PIECE)].iter().for_each(call);
+                });
             }
         }
     }

@@ -14,7 +14,7 @@
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -245,7 +245,6 @@ impl Drop for Close<'_> {
                 std::thread::yield_now();
             }
         }
-        std::sync::atomic::fence(Acquire);
     }
 }
 
@@ -270,6 +269,14 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn pools_of_several_threads_have_a_team_outside_of_its_own_loops() {
+        assert!(!super::run(2, &|_| {}));
+        assert!(!with_threads(1, || super::run(2, &|_| {})));
+        assert!(with_threads(2, || super::run(2, &|_| assert!(!super::run(2, &|_| {})))));
+        assert!(inside(|| super::run(2, &|_| {})) == (crate::par::threads() > 1));
     }
 
     #[test]

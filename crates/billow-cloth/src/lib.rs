@@ -15,6 +15,7 @@ mod config;
 mod coupled;
 mod dynamics;
 mod forces;
+mod haste;
 mod hinges;
 mod limits;
 mod links;

@@ -3,6 +3,7 @@
 use crate::coupled::{Coupled, Span};
 use crate::dynamics::{Motion, Scratch};
 use crate::forces::Forces;
+use crate::haste::hasty;
 use crate::objects::ObjectContacts;
 use crate::strain::{self, Quantity};
 use crate::{Config, Integrator, Lasting, Model, State};
@@ -52,6 +53,17 @@ pub struct StepReport {
     pub stages: Stages,
 }
 
+impl StepReport {
+    /// What this step and the next did together; contacts are those of the next.
+    fn followed_by(self, mut next: Self) -> Self {
+        next.contact = self.contact.followed_by(next.contact);
+        next.iterations += self.iterations;
+        let mut stages = self.stages;
+        stages.absorb(&next.stages);
+        Self { stages, ..next }
+    }
+}
+
 /// Why a step could not be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepError {
@@ -83,6 +95,40 @@ impl std::error::Error for StepError {}
 
 /// Advances `state` by one collision step of length `dt` [s]; on error the state is unchanged.
 pub fn step(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
+    if config.integrator == Integrator::Coupled && hasty(model, state, dt) {
+        return in_halves(model, state, work, config, dt);
+    }
+    whole(model, state, work, config, dt)
+}
+
+/// The same in two halves, of which none is repeated.
+fn in_halves(
+    model: &Model,
+    state: &mut State,
+    work: &mut Workspace,
+    config: &Config,
+    dt: f64,
+) -> Result<StepReport, StepError> {
+    let (before, config) = (state.clone(), Config { attempts: 0, ..*config });
+    let mut halves = || -> Result<StepReport, StepError> {
+        let first = whole(model, state, work, &config, 0.5 * dt)?;
+        Ok(first.followed_by(whole(model, state, work, &config, 0.5 * dt)?))
+    };
+    let report = halves();
+    match report {
+        Ok(_) => state.time = before.time + dt,
+        Err(_) => *state = before,
+    }
+    report
+}
+
+fn whole(
     model: &Model,
     state: &mut State,
     work: &mut Workspace,

@@ -20,6 +20,22 @@ pub struct Report {
     pub zones: Vec<usize>,
 }
 
+impl Report {
+    /// What this step and the next did together; contacts are those of the next.
+    #[must_use]
+    pub fn followed_by(mut self, next: Self) -> Self {
+        self.zones.extend(next.zones);
+        Self {
+            candidates: self.candidates + next.candidates,
+            contacts: next.contacts,
+            tests: self.tests + next.tests,
+            collisions: self.collisions + next.collisions,
+            rounds: self.rounds.max(next.rounds),
+            zones: self.zones,
+        }
+    }
+}
+
 /// A collision that no allowed motion resolves: scripted nodes are driven through something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unresolved {

@@ -77,7 +77,7 @@ pub fn resolve(
 }
 
 /// If no more than one node in this many changed, what is around them is tested again and nothing else.
-const FEW: usize = 64;
+const FEW: usize = 16;
 
 /// If there is more than one fast collision for so many nodes, they are many.
 const RARE: usize = 100;

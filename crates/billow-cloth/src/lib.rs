@@ -8,6 +8,7 @@
 //! | `coupled`, `links`, `limits`, `hinges` | the default: everything in common small steps | beyond the documents |
 //! | `objects` | thick objects through signed distances | [Bri03] 2.1 |
 //! | `step` | the whole step | [Bri03] 2.3 |
+//! | `haste` | which steps are done in halves | beyond the documents |
 //! | [`post`] | push-out and collision-aware subdivision of frames | [Bri03] 3, [BFA02] 8 |
 
 mod air;

@@ -107,7 +107,7 @@ pub fn step(
     whole(model, state, work, config, dt)
 }
 
-/// The same in two halves, of which none is repeated.
+/// A step in two halves, of which none is repeated.
 fn in_halves(
     model: &Model,
     state: &mut State,
@@ -116,11 +116,8 @@ fn in_halves(
     dt: f64,
 ) -> Result<StepReport, StepError> {
     let (before, config) = (state.clone(), Config { attempts: 0, ..*config });
-    let mut halves = || -> Result<StepReport, StepError> {
-        let first = whole(model, state, work, &config, 0.5 * dt)?;
-        Ok(first.followed_by(whole(model, state, work, &config, 0.5 * dt)?))
-    };
-    let report = halves();
+    let mut half = || whole(model, state, work, &config, 0.5 * dt);
+    let report = half().and_then(|first| Ok(first.followed_by(half()?)));
     match report {
         Ok(_) => state.time = before.time + dt,
         Err(_) => *state = before,
@@ -128,6 +125,7 @@ fn in_halves(
     report
 }
 
+/// One step as long as it is.
 fn whole(
     model: &Model,
     state: &mut State,

@@ -6,14 +6,16 @@
 //! contacts as a fresh one.
 
 use crate::field::Field;
-use crate::floors::{Floors, Placement, Point, ROUNDING};
+use crate::floors::Floors;
+use crate::lanes::{Four, Placement, Point, ROUNDING};
 use crate::near::{Placed, owners};
-use crate::samples::Node;
 use crate::since::{Moved, Since};
 use crate::slope::Slope;
+use crate::spheres::Spheres4;
 use billow_num::Vec3;
 use std::array::from_fn;
 use std::ops::Range;
+use wide::f32x4;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
 const SLACK: f64 = 0.2;
@@ -163,8 +165,8 @@ fn boxes_apart(pair: &[Placed<'_>; 2]) -> f64 {
 /// Scratch of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
-    /// Distances of vertices, or lower bounds of them [m].
-    phi: Vec<f64>,
+    /// Distances of vertices, or lower bounds of them [m]; more than there are vertices.
+    phi: Vec<f32>,
     /// Edges of the leaves that are close.
     edges: Vec<Range<u32>>,
     /// What was found so far.
@@ -184,12 +186,24 @@ fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (usize, f64)
 /// A lower bound of a distance [m].
 trait Bound {
     fn at(&self, x: &Point) -> f32;
+
+    /// The same at four points.
+    #[inline(always)]
+    fn at_four(&self, x: &Four) -> f32x4 {
+        let [x, y, z] = x.map(|axis| axis.to_array());
+        f32x4::new(from_fn(|k| self.at(&[x[k], y[k], z[k], 0.0])))
+    }
 }
 
 impl Bound for Floors {
     #[inline(always)]
     fn at(&self, x: &Point) -> f32 {
         Floors::at(self, x)
+    }
+
+    #[inline(always)]
+    fn at_four(&self, x: &Four) -> f32x4 {
+        Floors::at_four(self, x)
     }
 }
 
@@ -206,35 +220,39 @@ fn side_in(
     radius: f64,
     bounds: &mut Bounds,
 ) -> (usize, f64) {
-    let (mut clear, mut pruned) = (f64::INFINITY, f64::INFINITY);
     let (slope, samples) = (other.shape.slope, &owner.shape.samples);
     let between = owner.pose.then(&other.pose.inverse());
     let place = Placement::new(&between.matrix(), between.position);
     let rounding = ROUNDING * (owner.shape.radius + between.position.length());
     let radius = radius + rounding;
+    let (near, infinite) = ((radius as f32).next_up(), f32x4::splat(f32::INFINITY));
     // Distances of the vertices of close leaves, bounds for all others.
     let Bounds { phi: known, edges, list } = bounds;
     edges.clear();
-    known.resize(known.len().max(samples.vertices.len()), 0.0);
-    let bound = |node: &Node| slope.at_least(phi.at(&place.of(&node.centre)).into(), node.radius);
-    samples.visit(bound, |node, bound| {
-        let range = node.vertices.start as usize..node.vertices.end as usize;
-        if bound > radius {
+    known.resize(known.len().max(samples.vertices.len() + 3), 0.0);
+    let (mut clear, mut pruned, edged) = (infinite, f32::INFINITY, !samples.edges.is_empty());
+    let bound = |four: &Spheres4| phi.at_four(&place.of_four(&four.centres)) - slope.change_of_four(four.radii);
+    samples.spheres.visit(bound, |node, bound| {
+        if bound > near {
             pruned = pruned.min(bound);
-            known[range].fill(bound);
+            if edged {
+                known[node.vertices.start as usize..node.vertices.end as usize].fill(bound);
+            }
             return false;
         }
         if node.is_leaf() {
-            // First all of them, so that none waits for another; then what they tell.
-            let known = &mut known[range.clone()];
-            for (d, x) in known.iter_mut().zip(&samples.points[range]) {
-                *d = phi.at(&place.of(x)).into();
-            }
-            for (v, d) in node.vertices.clone().zip(known) {
-                if *d <= radius {
-                    list.push((v, below(*d - rounding)));
-                } else {
-                    clear = clear.min(*d);
+            for first in node.vertices.clone().step_by(4) {
+                let from = first as usize;
+                let phi = phi.at_four(&place.of_four(&samples.points.four_from(from)));
+                // What follows the leaf is looked at as well, and counts when its own leaf comes.
+                known[from..from + 4].copy_from_slice(phi.as_array());
+                let listed = phi.simd_le(f32x4::splat(near));
+                clear = clear.fast_min(listed.select(infinite, phi));
+                let mut left = listed.to_bitmask() & ((1 << (node.vertices.end - first).min(4)) - 1);
+                while left != 0 {
+                    let k = left.trailing_zeros();
+                    list.push((first + k, below(f64::from(phi.as_array()[k as usize]) - rounding)));
+                    left &= left - 1;
                 }
             }
             if !node.edges.is_empty() {
@@ -245,17 +263,18 @@ fn side_in(
     });
     // Edges: what their ends tell is enough for most.
     let middle = list.len();
-    clear = clear.min(pruned);
+    let mut clear = f64::from(clear.to_array().into_iter().fold(pruned, f32::min));
+    let told = |ends: [u32; 2]| ends.map(|v| f64::from(known[v as usize]));
     for e in edges.iter().cloned().flatten() {
         let ends = samples.edges[e as usize];
         let length = samples.lengths[e as usize];
-        let rough = slope.between(ends.map(|v| known[v as usize]), length);
+        let rough = slope.between(told(ends), length);
         if rough >= clear {
             continue;
         }
-        let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
+        let [p, q] = ends.map(|v| place.of(&samples.points.at(v as usize)));
         let along = |t: f64| phi.at(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
-        let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
+        let part = Part { ends: [0.0, 1.0], phi: told(ends), length };
         let least = sharper(&along, (part, rough), (&slope, clear), HALVINGS);
         if least <= radius {
             list.push((e, below(least - rounding)));

@@ -260,7 +260,7 @@ mod tests {
         let grid = ball_grid();
         for i in 0..2000 {
             let x = Stream::new(3, 1).at(i).unit_vector() * Stream::new(4, 1).at(i).range(0.0, 2.0);
-            let (floor, phi) = (f64::from(grid.floors.at(&crate::floors::point(x))), grid.phi(x));
+            let (floor, phi) = (f64::from(grid.floors.at(&crate::lanes::point(x))), grid.phi(x));
             assert!(floor <= phi && (phi > 0.08 || floor >= phi - 0.07), "{x}: {floor} {phi}");
             assert!(x.length() < 0.25 || floor >= phi - 0.012, "{x}: {floor} {phi}");
         }

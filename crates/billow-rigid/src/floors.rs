@@ -4,39 +4,10 @@
 //! the fine one anywhere in the cell: one line of cache tells a bound that is sharp to about a millimetre per decimetre
 //! of curvature. Everything here is single precision; what rounding can do is subtracted.
 
-use billow_num::{Mat3, Vec3};
+use crate::lanes::{Four, Point, ROUNDING, point};
+use billow_num::Vec3;
 use std::array::from_fn;
-
-/// A point in single precision; the fourth number is zero.
-pub(crate) type Point = [f32; 4];
-
-/// A point rounded.
-pub(crate) fn point(x: Vec3) -> Point {
-    [x.x as f32, x.y as f32, x.z as f32, 0.0]
-}
-
-/// A rotation and a shift in single precision.
-#[derive(Clone, Copy)]
-pub(crate) struct Placement {
-    columns: [Point; 3],
-    shift: Point,
-}
-
-impl Placement {
-    pub(crate) fn new(turn: &Mat3, shift: Vec3) -> Self {
-        Self { columns: [turn.x_axis, turn.y_axis, turn.z_axis].map(point), shift: point(shift) }
-    }
-
-    /// Where the point is placed.
-    #[inline(always)]
-    pub(crate) fn of(&self, x: &Point) -> Point {
-        let [a, b, c] = &self.columns;
-        from_fn(|d| a[d] * x[0] + b[d] * x[1] + (c[d] * x[2] + self.shift[d]))
-    }
-}
-
-/// Largest part of a length that is lost by placing a point in single precision and looking up its bound.
-pub(crate) const ROUNDING: f64 = 4e-6;
+use wide::f32x4;
 
 /// Cells of the fine lattice along a side of a coarse cell.
 const BLOCK: usize = 4;
@@ -109,6 +80,38 @@ impl Floors {
         let off = if least > 0.0 { least } else { 0.0 };
         let off = (square * self.side * self.side + off * off).sqrt() * SHORT;
         if square == 0.0 { least } else { off }
+    }
+
+    /// The same for four points at once.
+    #[inline(always)]
+    pub(crate) fn at_four(&self, x: &Four) -> f32x4 {
+        let [zero, whole_cells, side] = [0.0, WHOLE, self.side].map(f32x4::splat);
+        let u: Four = from_fn(|d| (x[d] - f32x4::splat(self.origin[d])) * f32x4::splat(self.per_metre));
+        let inside: Four = from_fn(|d| u[d].fast_max(zero).fast_min(f32x4::splat(self.last[d])));
+        let whole: Four = from_fn(|d| ((inside[d] - f32x4::splat(0.5)) + whole_cells) - whole_cells);
+        let part: Four = from_fn(|d| inside[d] - whole[d]);
+        // Numbers of cells are whole in single precision too: there are fewer than 2²⁴.
+        let [row, layer] = self.strides.map(|s| f32x4::splat(s as f32));
+        let cells = (whole[0] + row * whole[1] + layer * whole[2]).fast_trunc_int().to_array();
+        let heights = part[2].to_array();
+        // Between the lower and the upper corners of each cell, then among points.
+        let mixed = |l: usize| {
+            let c = &self.cells[cells[l] as usize];
+            let [low, high] = [f32x4::new([c[0], c[1], c[2], c[3]]), f32x4::new([c[4], c[5], c[6], c[7]])];
+            low + (high - low) * f32x4::splat(heights[l])
+        };
+        let m = f32x4::transpose([mixed(0), mixed(1), mixed(2), mixed(3)]);
+        let [p, q] = [m[0] + (m[2] - m[0]) * part[1], m[1] + (m[3] - m[1]) * part[1]];
+        let least = p + (q - p) * part[0];
+        let over: Four = from_fn(|d| u[d] - inside[d]);
+        let square = over[0] * over[0] + over[1] * over[1] + over[2] * over[2];
+        let on = square.simd_eq(zero);
+        if on.all() {
+            return least;
+        }
+        let off = least.fast_max(zero);
+        let off = (square * side * side + off * off).sqrt() * f32x4::splat(SHORT);
+        on.select(least, off)
     }
 }
 

@@ -78,6 +78,14 @@ impl Field {
             other => other.sample(x),
         }
     }
+
+    /// Unit outward normal where the gradient is known.
+    pub(crate) fn outward(&self, gradient: Vec3) -> Vec3 {
+        match self {
+            Self::Grid(_) => unit(gradient),
+            _ => gradient,
+        }
+    }
 }
 
 fn deepest_plane(planes: &[Plane], x: Vec3) -> (f64, usize) {
@@ -219,8 +227,13 @@ impl Grid {
 
     fn sample(&self, x: Vec3) -> (f64, Vec3) {
         let (phi, g) = self.rise(x);
-        (phi, g.try_normalize().unwrap_or(Vec3::Z))
+        (phi, unit(g))
     }
+}
+
+/// The direction of a gradient; up where there is none.
+fn unit(gradient: Vec3) -> Vec3 {
+    gradient.try_normalize().unwrap_or(Vec3::Z)
 }
 
 /// A lower bound of the distance of a point off the lattice whose nearest lattice point is at `phi`.

@@ -9,11 +9,14 @@ use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
 use crate::geometry::Geometry;
+use crate::lanes::{Placement, ROUNDING};
 use crate::lasting::Lasting;
 use crate::shell;
 use billow_geom::proximity::point_triangle;
-use billow_num::{Pose, Vec3};
+use billow_num::{Mat3, Pose, Vec3};
+use std::array::from_fn;
 use std::sync::Arc;
+use wide::f32x4;
 
 /// Most places kept for a pair of bodies.
 pub(crate) const MOST: usize = 8;
@@ -38,6 +41,8 @@ pub(crate) struct Known {
 pub(crate) struct Scratch {
     found: Vec<Touch>,
     slopes: Once<(Vec3, f64, Vec3)>,
+    /// Vertices that may meet the other body, and distances that they are not within [m].
+    close: Vec<Candidate>,
     bounds: Bounds,
     pub(crate) shells: shell::Scratch,
 }
@@ -254,22 +259,24 @@ fn samples_of(
     (mut nearest, apart): (f64, f64),
     scratch: &mut Scratch,
 ) -> f64 {
-    let Scratch { slopes, found, .. } = scratch;
+    let Scratch { slopes, found, close, .. } = scratch;
     let other = 1 - owner;
     let Some(field) = &meeting.now[other].shape.field else { return f64::INFINITY };
     if side.is_empty() {
         return f64::INFINITY;
     }
-    let [now, end] = [meeting.now, meeting.end].map(|at| {
+    let placed = |at: [Placed<'_>; 2]| {
         let between = at[owner].pose.then(&at[other].pose.inverse());
         (between.matrix(), between.position)
-    });
+    };
+    let end = placed(meeting.end);
+    let stays = [0, 1].iter().all(|k| meeting.now[*k].pose == meeting.end[*k].pose);
+    let now = if stays { end } else { placed(meeting.now) };
     let samples = &meeting.now[owner].shape.samples;
     let pose = &meeting.now[other].pose;
     let world = pose.matrix();
-    let mut send = |local: Vec3, end: f64| {
-        let x = now.0 * local + now.1;
-        let (gap, normal) = field.sample(x);
+    // A place at the present, with the distance of the other body and its normal there.
+    let mut send = |x: Vec3, (gap, normal): (f64, Vec3), end: f64| {
         let (on_owner, normal) = (world * x + pose.position, world * normal);
         let on_other = on_owner - normal * gap;
         found.push(if owner == 0 {
@@ -278,39 +285,55 @@ fn samples_of(
             Touch { on_a: on_other, on_b: on_owner, normal: -normal, gap, end }
         });
     };
-    // Place, distance and slope of vertices at the end of the step.
-    slopes.clear(samples.vertices.len());
+    let present = |local: Vec3| now.0 * local + now.1;
+    // Place, distance and slope of vertices at the end of the step; those of edges are asked for several times.
+    slopes.clear(if side.edges.is_empty() { 0 } else { samples.vertices.len() });
     let mut vertex = |v: u32| {
-        slopes.get(v, || {
+        let look = || {
             let x = end.0 * samples.vertices[v as usize] + end.1;
             let (phi, slope) = field.rise(x);
             (x, phi, slope)
-        })
+        };
+        if side.edges.is_empty() { look() } else { slopes.get(v, look) }
     };
     // What was too far to come close enough meanwhile need not be looked up.
     let (slope, sought) = (meeting.now[other].shape.slope, meeting.sought);
-    let close = |c: &&Candidate| slope.at_least(c.1.into(), way) <= sought;
-    for (v, _) in side.vertices.iter().filter(close) {
-        let phi = vertex(*v).1;
+    let may_meet = |c: &&Candidate| slope.at_least(c.1.into(), way) <= sought;
+    close.clear();
+    close.extend(side.vertices.iter().filter(may_meet).map(|c| (c.0, f32::NEG_INFINITY)));
+    sharpen(close, field, &meeting.now[owner].shape, end);
+    for (v, _) in close.iter().filter(|c| f64::from(c.1) <= sought) {
+        let (x, phi, slope) = vertex(*v);
         nearest = nearest.min(phi);
         if phi <= sought {
-            send(samples.vertices[*v as usize], phi);
+            if stays {
+                send(x, (phi, field.outward(slope)), phi);
+            } else {
+                let x = present(samples.vertices[*v as usize]);
+                send(x, field.sample(x), phi);
+            }
         }
     }
-    for (e, _) in side.edges.iter().filter(close) {
+    for (e, _) in side.edges.iter().filter(may_meet) {
         let edge = samples.edges[*e as usize];
         let ends = edge.map(&mut vertex);
         nearest = nearest.min(ends[0].1).min(ends[1].1);
         if let Some((phi, part)) = deepest(field, ends, sought) {
             let [p, q] = edge.map(|v| samples.vertices[v as usize]);
-            send(p.lerp(q, part), phi);
+            let x = present(p.lerp(q, part));
+            send(x, field.sample(x), phi);
         }
     }
     if !found.is_empty() || nearest <= apart {
         return f64::NEG_INFINITY;
     }
     // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
-    for (v, bound) in side.vertices {
+    for (v, bound) in close.iter() {
+        if f64::from(*bound) < nearest {
+            nearest = nearest.min(vertex(*v).1);
+        }
+    }
+    for (v, bound) in side.vertices.iter().filter(|c| !may_meet(c)) {
         if slope.at_least(f64::from(*bound), way) < nearest {
             nearest = nearest.min(vertex(*v).1);
         }
@@ -324,6 +347,19 @@ fn samples_of(
         }
     }
     nearest
+}
+
+/// Tells for vertices of a shape, placed in the frame of a sampled distance, what that is not below. Most that once were close
+/// are not any more, and a bound costs a fraction of the distance and its slope.
+fn sharpen(vertices: &mut [Candidate], field: &Field, shape: &Geometry, (turn, shift): (Mat3, Vec3)) {
+    let Field::Grid(grid) = field else { return };
+    let place = Placement::new(&turn, shift);
+    let rounding = f32x4::splat((ROUNDING * (shape.radius + shift.length())) as f32);
+    for four in vertices.chunks_mut(4) {
+        let of = from_fn(|k| four[k.min(four.len() - 1)].0);
+        let bounds = grid.floors.at_four(&place.of_four(&shape.samples.points.four(of))) - rounding;
+        four.iter_mut().zip(bounds.to_array()).for_each(|(c, bound)| c.1 = bound);
+    }
 }
 
 /// Depth of the deepest point inside an edge and where along it that is, if deeper than both ends and within `reach`.

@@ -1,7 +1,6 @@
-//! Points in single precision, one or four at a time, for bounds that are asked hundreds of times for a pair of bodies.
+//! Points in single precision, four at a time, for bounds that are asked hundreds of times for a pair of bodies.
 //!
-//! Four points are kept coordinate by coordinate, so that one instruction does for all of them what is done for one; the
-//! arithmetic is that of a single point, bit by bit.
+//! Four points are kept coordinate by coordinate, so that one instruction does for all of them what it would do for one.
 
 use billow_num::{Mat3, Vec3};
 use std::array::from_fn;
@@ -35,12 +34,6 @@ impl Points {
         Self { axes: from_fn(axis) }
     }
 
-    /// One of them.
-    #[inline(always)]
-    pub(crate) fn at(&self, i: usize) -> Point {
-        [self.axes[0][i], self.axes[1][i], self.axes[2][i], 0.0]
-    }
-
     /// Four that follow each other.
     #[inline(always)]
     pub(crate) fn four_from(&self, first: usize) -> Four {
@@ -60,24 +53,14 @@ impl Points {
 /// A rotation and a shift in single precision.
 #[derive(Clone, Copy)]
 pub(crate) struct Placement {
-    columns: [Point; 3],
-    shift: Point,
-    /// Columns and shift, each number four times.
+    /// Columns of the rotation and the shift, each number four times.
     spread: [Four; 4],
 }
 
 impl Placement {
     pub(crate) fn new(turn: &Mat3, shift: Vec3) -> Self {
-        let (columns, shift) = ([turn.x_axis, turn.y_axis, turn.z_axis].map(point), point(shift));
-        let spread = [columns[0], columns[1], columns[2], shift].map(|c| from_fn(|d| f32x4::splat(c[d])));
-        Self { columns, shift, spread }
-    }
-
-    /// Where the point is placed.
-    #[inline(always)]
-    pub(crate) fn of(&self, x: &Point) -> Point {
-        let [a, b, c] = &self.columns;
-        from_fn(|d| a[d] * x[0] + b[d] * x[1] + (c[d] * x[2] + self.shift[d]))
+        let columns = [turn.x_axis, turn.y_axis, turn.z_axis, shift].map(point);
+        Self { spread: columns.map(|c| from_fn(|d| f32x4::splat(c[d]))) }
     }
 
     /// Where four points are placed.
@@ -85,5 +68,35 @@ impl Placement {
     pub(crate) fn of_four(&self, x: &Four) -> Four {
         let [a, b, c, shift] = &self.spread;
         from_fn(|d| a[d] * x[0] + b[d] * x[1] + (c[d] * x[2] + shift[d]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use billow_num::Pose;
+    use billow_num::rng::Stream;
+
+    #[test]
+    fn four_points_are_placed_where_each_is_up_to_rounding() {
+        let mut draw = Stream::new(9, 7).at(1);
+        let all: Vec<Vec3> = (0..9).map(|_| draw.unit_vector()).collect();
+        let rotation = billow_num::Quat::from_scaled_axis(draw.unit_vector());
+        let pose = Pose { position: draw.unit_vector(), rotation };
+        let (place, points) = (Placement::new(&pose.matrix(), pose.position), Points::new(&all));
+        // Any four, and four that follow each other; beyond the last that is repeated.
+        for first in 0..9u32 {
+            let following = [0, 1, 2, 3].map(|k| (first + k).min(8));
+            let scattered = [first, 8 - first, 3, first / 2];
+            for (of, four) in
+                [(following, points.four_from(first as usize)), (scattered, points.four(scattered))]
+            {
+                let placed = place.of_four(&four).map(|axis| axis.to_array());
+                for (k, i) in of.into_iter().enumerate() {
+                    let x = Vec3::from(placed.map(|axis| f64::from(axis[k])));
+                    assert!(x.distance(pose.point(all[i as usize])) < 0.25 * ROUNDING);
+                }
+            }
+        }
     }
 }

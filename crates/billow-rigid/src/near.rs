@@ -301,7 +301,10 @@ fn samples_of(
     let may_meet = |c: &&Candidate| slope.at_least(c.1.into(), way) <= sought;
     close.clear();
     close.extend(side.vertices.iter().filter(may_meet).map(|c| (c.0, f32::NEG_INFINITY)));
-    sharpen(close, field, &meeting.now[owner].shape, end);
+    // Where there are edges, their ends are looked up all the same.
+    if side.edges.is_empty() {
+        sharpen(close, field, meeting.now[owner].shape, end);
+    }
     for (v, _) in close.iter().filter(|c| f64::from(c.1) <= sought) {
         let (x, phi, slope) = vertex(*v);
         nearest = nearest.min(phi);
@@ -525,6 +528,31 @@ mod tests {
             assert!(nearest >= reach + known.room.max(0.0), "{i}: {nearest} m, {} m of room", known.room);
         }
         assert!(looked > 30 && 2 * sharper > looked, "{sharper} of {looked}");
+    }
+
+    /// Bounds that are sharper than those remembered, and below the distance all the same.
+    #[test]
+    fn vertices_that_came_close_are_not_nearer_than_their_sharpened_bounds() {
+        let bone = billow_geom::shapes::Bone { segments: 24, bands: 9, ..Default::default() };
+        let bone = Geometry::solid(&bone.mesh().unwrap(), &Settings::default()).unwrap();
+        let field = bone.field.as_ref().unwrap();
+        let (mut all, mut sharp) = (0, 0);
+        for i in 0..60 {
+            let mut draw = Stream::new(19, 3).at(i);
+            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
+            let between = Pose { position: draw.unit_vector() * draw.range(0.1, 0.4), rotation };
+            // All vertices but the first, so that they do not come in fours.
+            let mut close: Vec<Candidate> =
+                (1..bone.samples.vertices.len() as u32).map(|v| (v, f32::NEG_INFINITY)).collect();
+            sharpen(&mut close, field, &bone, (between.matrix(), between.position));
+            for (v, bound) in close {
+                let phi = bone.phi(between.point(bone.samples.vertices[v as usize]));
+                assert!(f64::from(bound) <= phi, "{v} of {i}: {bound} m, {phi} m");
+                all += 1;
+                sharp += u32::from(f64::from(bound) > phi - 0.01);
+            }
+        }
+        assert!(10 * sharp > 8 * all, "{sharp} of {all}");
     }
 
     /// Edges of rings that lie across facets of a pole, all of which are nearly as deep, and the other way round.

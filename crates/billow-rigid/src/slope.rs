@@ -147,6 +147,7 @@ mod tests {
     use billow_geom::shapes::torus;
     use billow_num::Vec3;
     use billow_num::rng::Stream;
+    use wide::f32x4;
 
     #[test]
     fn samples_change_by_no_more_than_told_over_any_way() {
@@ -168,6 +169,21 @@ mod tests {
             }
         }
         assert!(sharp > 1000, "{sharp}");
+    }
+
+    #[test]
+    fn changes_of_four_ways_are_no_less_than_each_and_hardly_more() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        for slope in [ring.slope, super::Slope::uniform(1.4)] {
+            for i in 0..500 {
+                let mut draw = Stream::new(12, 6).at(i);
+                let ways = [0.0, 1e-4, 0.01, 0.3].map(|most| draw.range(0.0, 1.0) as f32 * most);
+                let changes = slope.change_of_four(f32x4::new(ways)).to_array();
+                for (way, change) in ways.map(f64::from).into_iter().zip(changes.map(f64::from)) {
+                    assert!(change >= slope.change(way) && change <= slope.change(way) * 1.000_003);
+                }
+            }
+        }
     }
 
     /// Along edges of all lengths and between all places, and far more sharply than by the slope alone.

@@ -64,11 +64,7 @@ impl Spheres {
     /// Shows `visit` spheres none of whose ancestors it refused, in the order of their vertices and edges, each with what is
     /// told `of` it; that is asked of four at once.
     #[inline(always)]
-    pub(crate) fn visit(
-        &self,
-        of: impl Fn(&Spheres4) -> f32x4,
-        mut visit: impl FnMut(&Node, f32) -> bool,
-    ) {
+    pub(crate) fn visit(&self, of: impl Fn(&Spheres4) -> f32x4, mut visit: impl FnMut(&Node, f32) -> bool) {
         let Some(first) = self.0.first() else { return };
         const NONE: &Node = &Node { four: 0, vertices: 0..0, edges: 0..0 };
         // A level leaves three on the stack at most, and every second halving is one.

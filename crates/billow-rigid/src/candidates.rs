@@ -6,14 +6,16 @@
 //! contacts as a fresh one.
 
 use crate::field::Field;
-use crate::floors::{Floors, Placement, Point, ROUNDING};
+use crate::floors::Floors;
+use crate::lanes::{Four, Placement, ROUNDING};
 use crate::near::{Placed, owners};
-use crate::samples::Node;
 use crate::since::{Moved, Since};
 use crate::slope::Slope;
+use crate::spheres::Spheres4;
 use billow_num::Vec3;
 use std::array::from_fn;
 use std::ops::Range;
+use wide::f32x4;
 
 /// Extra radius of a search, in half thicknesses of the thinner body.
 const SLACK: f64 = 0.2;
@@ -163,10 +165,12 @@ fn boxes_apart(pair: &[Placed<'_>; 2]) -> f64 {
 /// Scratch of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
-    /// Distances of vertices, or lower bounds of them [m].
-    phi: Vec<f64>,
+    /// Distances of vertices, or lower bounds of them [m]; more than there are vertices.
+    phi: Vec<f32>,
     /// Edges of the leaves that are close.
     edges: Vec<Range<u32>>,
+    /// Edges of which their ends do not tell enough, and what they tell [m].
+    rough: Vec<(u32, f64)>,
     /// What was found so far.
     list: Vec<Candidate>,
 }
@@ -181,21 +185,22 @@ fn side(pair: [Placed<'_>; 2], radius: f64, bounds: &mut Bounds) -> (usize, f64)
     }
 }
 
-/// A lower bound of a distance [m].
+/// Lower bounds of a distance [m] at four points.
 trait Bound {
-    fn at(&self, x: &Point) -> f32;
+    fn at_four(&self, x: &Four) -> f32x4;
 }
 
 impl Bound for Floors {
     #[inline(always)]
-    fn at(&self, x: &Point) -> f32 {
-        Floors::at(self, x)
+    fn at_four(&self, x: &Four) -> f32x4 {
+        Floors::at_four(self, x)
     }
 }
 
 impl Bound for Field {
-    fn at(&self, x: &Point) -> f32 {
-        self.phi(Vec3::new(x[0].into(), x[1].into(), x[2].into())) as f32
+    fn at_four(&self, x: &Four) -> f32x4 {
+        let [x, y, z] = x.map(|axis| axis.to_array().map(f64::from));
+        f32x4::new(from_fn(|k| self.phi(Vec3::new(x[k], y[k], z[k])) as f32))
     }
 }
 
@@ -206,35 +211,42 @@ fn side_in(
     radius: f64,
     bounds: &mut Bounds,
 ) -> (usize, f64) {
-    let (mut clear, mut pruned) = (f64::INFINITY, f64::INFINITY);
     let (slope, samples) = (other.shape.slope, &owner.shape.samples);
     let between = owner.pose.then(&other.pose.inverse());
     let place = Placement::new(&between.matrix(), between.position);
     let rounding = ROUNDING * (owner.shape.radius + between.position.length());
     let radius = radius + rounding;
+    let (near, infinite) = ((radius as f32).next_up(), f32x4::splat(f32::INFINITY));
     // Distances of the vertices of close leaves, bounds for all others.
-    let Bounds { phi: known, edges, list } = bounds;
+    let Bounds { phi: known, edges, rough, list } = bounds;
     edges.clear();
-    known.resize(known.len().max(samples.vertices.len()), 0.0);
-    let bound = |node: &Node| slope.at_least(phi.at(&place.of(&node.centre)).into(), node.radius);
-    samples.visit(bound, |node, bound| {
-        let range = node.vertices.start as usize..node.vertices.end as usize;
-        if bound > radius {
+    known.resize(known.len().max(samples.vertices.len() + 3), 0.0);
+    let (mut clear, mut pruned, edged) = (infinite, f32::INFINITY, !samples.edges.is_empty());
+    let bound =
+        |four: &Spheres4| phi.at_four(&place.of_four(&four.centres)) - slope.change_of_four(four.radii);
+    samples.spheres.visit(bound, |node, bound| {
+        if bound > near {
             pruned = pruned.min(bound);
-            known[range].fill(bound);
+            if edged {
+                known[node.vertices.start as usize..node.vertices.end as usize].fill(bound);
+            }
             return false;
         }
         if node.is_leaf() {
-            // First all of them, so that none waits for another; then what they tell.
-            let known = &mut known[range.clone()];
-            for (d, x) in known.iter_mut().zip(&samples.points[range]) {
-                *d = phi.at(&place.of(x)).into();
-            }
-            for (v, d) in node.vertices.clone().zip(known) {
-                if *d <= radius {
-                    list.push((v, below(*d - rounding)));
-                } else {
-                    clear = clear.min(*d);
+            for first in node.vertices.clone().step_by(4) {
+                let from = first as usize;
+                let phi = phi.at_four(&place.of_four(&samples.points.four_from(from)));
+                // What follows the leaf is looked at as well, and counts when its own leaf comes.
+                if edged {
+                    known[from..from + 4].copy_from_slice(phi.as_array());
+                }
+                let listed = phi.simd_le(f32x4::splat(near));
+                clear = clear.fast_min(listed.select(infinite, phi));
+                let mut left = listed.to_bitmask() & ((1 << (node.vertices.end - first).min(4)) - 1);
+                while left != 0 {
+                    let k = left.trailing_zeros();
+                    list.push((first + k, below(f64::from(phi.as_array()[k as usize]) - rounding)));
+                    left &= left - 1;
                 }
             }
             if !node.edges.is_empty() {
@@ -245,22 +257,33 @@ fn side_in(
     });
     // Edges: what their ends tell is enough for most.
     let middle = list.len();
-    clear = clear.min(pruned);
+    let mut clear = f64::from(clear.to_array().into_iter().fold(pruned, f32::min));
+    let told = |ends: [u32; 2]| ends.map(|v| f64::from(known[v as usize]));
+    rough.clear();
     for e in edges.iter().cloned().flatten() {
-        let ends = samples.edges[e as usize];
-        let length = samples.lengths[e as usize];
-        let rough = slope.between(ends.map(|v| known[v as usize]), length);
-        if rough >= clear {
-            continue;
+        let bound = slope.between(told(samples.edges[e as usize]), samples.lengths[e as usize]);
+        if bound < clear {
+            rough.push((e, bound));
         }
-        let [p, q] = ends.map(|v| place.of(&samples.points[v as usize]));
-        let along = |t: f64| phi.at(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
-        let part = Part { ends: [0.0, 1.0], phi: ends.map(|v| known[v as usize]), length };
-        let least = sharper(&along, (part, rough), (&slope, clear), HALVINGS);
-        if least <= radius {
-            list.push((e, below(least - rounding)));
-        } else {
-            clear = clear.min(least);
+    }
+    // The others are looked at more closely, four at a time.
+    for some in rough.chunks(4) {
+        let four: [(u32, f64); 4] = from_fn(|k| some[k.min(some.len() - 1)]);
+        let ends = four.map(|(e, _)| samples.edges[e as usize]);
+        let at = |end: usize| place.of_four(&samples.points.four(ends.map(|both| both[end])));
+        let part = |k: usize| Part {
+            ends: [0.0, 1.0],
+            phi: told(ends[k]),
+            length: samples.lengths[four[k].0 as usize],
+        };
+        let parts = from_fn(|k| (part(k), four[k].1));
+        let bounds = least_of_four(phi, [at(0), at(1)], &parts, (&slope, clear));
+        for ((e, _), least) in some.iter().zip(bounds) {
+            if least <= radius {
+                list.push((*e, below(least - rounding)));
+            } else {
+                clear = clear.min(least);
+            }
         }
     }
     (middle, clear - rounding)
@@ -311,9 +334,46 @@ pub(crate) fn sharper(
     first.min(second).max(bound)
 }
 
+/// The same with two halvings for four edges that lead from one place to another, given a bound of each that is not enough.
+#[inline(always)]
+fn least_of_four(
+    phi: &impl Bound,
+    [p, q]: [Four; 2],
+    edges: &[(Part, f64); 4],
+    (slope, enough): (&Slope, f64),
+) -> [f64; 4] {
+    let at = |t: f32| {
+        let x = from_fn(|d| p[d] + f32x4::splat(t) * (q[d] - p[d]));
+        phi.at_four(&x).to_array().map(f64::from)
+    };
+    let middle = at(0.5);
+    let mut halves = [f64::INFINITY; 4];
+    for (side, quarter) in [0.25, 0.75].into_iter().enumerate() {
+        let ends = |k: usize| {
+            let told = edges[k].0.phi;
+            if side == 0 { [told[0], middle[k]] } else { [middle[k], told[1]] }
+        };
+        let mut bounds: [f64; 4] = from_fn(|k| slope.between(ends(k), 0.5 * edges[k].0.length));
+        if bounds.iter().any(|b| *b < enough) {
+            let here = at(quarter);
+            bounds = from_fn(|k| {
+                if bounds[k] >= enough {
+                    return bounds[k];
+                }
+                let ([start, end], length) = (ends(k), 0.25 * edges[k].0.length);
+                let quarters = [[start, here[k]], [here[k], end]].map(|ends| slope.between(ends, length));
+                quarters[0].min(quarters[1]).max(bounds[k])
+            });
+        }
+        halves = from_fn(|k| halves[k].min(bounds[k]));
+    }
+    from_fn(|k| halves[k].max(edges[k].1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::{Points, point};
     use crate::{Geometry, Settings};
     use billow_geom::shapes::torus;
     use billow_num::rng::Stream;
@@ -357,5 +417,36 @@ mod tests {
             }
         }
         assert!(close > 1000 && listed < 2 * close, "{listed} listed, {close} close");
+    }
+
+    #[test]
+    fn four_edges_are_told_what_each_is_told_alone() {
+        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
+        let Some(Field::Grid(grid)) = &ring.field else { panic!("a ring is sampled uniformly") };
+        let (floors, slope) = (&grid.floors, &ring.slope);
+        let mut seen = [0; 2];
+        for i in 0..2000 {
+            let mut draw = Stream::new(6, 3).at(i);
+            let ends: [[Vec3; 2]; 4] = from_fn(|_| {
+                let from = draw.unit_vector() * draw.range(0.1, 0.6);
+                [from, from + draw.unit_vector() * draw.range(0.0, 0.2)]
+            });
+            let enough = draw.range(0.0, 0.2);
+            let part = |[p, q]: [Vec3; 2]| {
+                let phi = [p, q].map(|x| f64::from(floors.at(&point(x))));
+                Part { ends: [0.0, 1.0], phi, length: p.distance(q) }
+            };
+            let edges = ends.map(|e| (part(e), slope.between(part(e).phi, part(e).length)));
+            let at = |end: usize| Points::new(&ends.map(|both| both[end])).four_from(0);
+            let four = least_of_four(floors, [at(0), at(1)], &edges, (slope, enough));
+            for k in 0..4 {
+                let [p, q] = ends[k].map(point);
+                let along = |t: f64| floors.at(&from_fn(|d| p[d] + t as f32 * (q[d] - p[d]))).into();
+                let one = sharper(&along, edges[k], (slope, enough), HALVINGS);
+                assert_eq!(four[k].to_bits(), one.to_bits(), "{} {one}", four[k]);
+                seen[usize::from(one > edges[k].1)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|n| *n > 500), "{seen:?}");
     }
 }

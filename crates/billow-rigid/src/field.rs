@@ -78,6 +78,14 @@ impl Field {
             other => other.sample(x),
         }
     }
+
+    /// Unit outward normal where the gradient is known.
+    pub(crate) fn outward(&self, gradient: Vec3) -> Vec3 {
+        match self {
+            Self::Grid(_) => unit(gradient),
+            _ => gradient,
+        }
+    }
 }
 
 fn deepest_plane(planes: &[Plane], x: Vec3) -> (f64, usize) {
@@ -219,8 +227,13 @@ impl Grid {
 
     fn sample(&self, x: Vec3) -> (f64, Vec3) {
         let (phi, g) = self.rise(x);
-        (phi, g.try_normalize().unwrap_or(Vec3::Z))
+        (phi, unit(g))
     }
+}
+
+/// The direction of a gradient; up where there is none.
+fn unit(gradient: Vec3) -> Vec3 {
+    gradient.try_normalize().unwrap_or(Vec3::Z)
 }
 
 /// A lower bound of the distance of a point off the lattice whose nearest lattice point is at `phi`.
@@ -260,7 +273,7 @@ mod tests {
         let grid = ball_grid();
         for i in 0..2000 {
             let x = Stream::new(3, 1).at(i).unit_vector() * Stream::new(4, 1).at(i).range(0.0, 2.0);
-            let (floor, phi) = (f64::from(grid.floors.at(&crate::floors::point(x))), grid.phi(x));
+            let (floor, phi) = (f64::from(grid.floors.at(&crate::lanes::point(x))), grid.phi(x));
             assert!(floor <= phi && (phi > 0.08 || floor >= phi - 0.07), "{x}: {floor} {phi}");
             assert!(x.length() < 0.25 || floor >= phi - 0.012, "{x}: {floor} {phi}");
         }

@@ -4,39 +4,10 @@
 //! the fine one anywhere in the cell: one line of cache tells a bound that is sharp to about a millimetre per decimetre
 //! of curvature. Everything here is single precision; what rounding can do is subtracted.
 
-use billow_num::{Mat3, Vec3};
+use crate::lanes::{Four, Point, ROUNDING, point};
+use billow_num::Vec3;
 use std::array::from_fn;
-
-/// A point in single precision; the fourth number is zero.
-pub(crate) type Point = [f32; 4];
-
-/// A point rounded.
-pub(crate) fn point(x: Vec3) -> Point {
-    [x.x as f32, x.y as f32, x.z as f32, 0.0]
-}
-
-/// A rotation and a shift in single precision.
-#[derive(Clone, Copy)]
-pub(crate) struct Placement {
-    columns: [Point; 3],
-    shift: Point,
-}
-
-impl Placement {
-    pub(crate) fn new(turn: &Mat3, shift: Vec3) -> Self {
-        Self { columns: [turn.x_axis, turn.y_axis, turn.z_axis].map(point), shift: point(shift) }
-    }
-
-    /// Where the point is placed.
-    #[inline(always)]
-    pub(crate) fn of(&self, x: &Point) -> Point {
-        let [a, b, c] = &self.columns;
-        from_fn(|d| a[d] * x[0] + b[d] * x[1] + (c[d] * x[2] + self.shift[d]))
-    }
-}
-
-/// Largest part of a length that is lost by placing a point in single precision and looking up its bound.
-pub(crate) const ROUNDING: f64 = 4e-6;
+use wide::f32x4;
 
 /// Cells of the fine lattice along a side of a coarse cell.
 const BLOCK: usize = 4;
@@ -90,7 +61,7 @@ impl Floors {
     }
 
     /// A lower bound of the distance [m].
-    #[inline(always)]
+    #[cfg(test)]
     pub(crate) fn at(&self, x: &Point) -> f32 {
         let u: Point = from_fn(|d| (x[d] - self.origin[d]) * self.per_metre);
         let u_low: Point = from_fn(|d| if u[d] > 0.0 { u[d] } else { 0.0 });
@@ -105,10 +76,43 @@ impl Floors {
         let least = p + (q - p) * part[0];
         let over: Point = from_fn(|d| u[d] - inside[d]);
         let square = over[0] * over[0] + over[1] * over[1] + over[2] * over[2];
-        // Off the lattice the nearest point of it is where the bound was looked up. Told either way: a branch would wait.
         let off = if least > 0.0 { least } else { 0.0 };
         let off = (square * self.side * self.side + off * off).sqrt() * SHORT;
         if square == 0.0 { least } else { off }
+    }
+
+    /// Lower bounds of the distance [m] at four points.
+    #[inline(always)]
+    pub(crate) fn at_four(&self, x: &Four) -> f32x4 {
+        let [zero, whole_cells, side] = [0.0, WHOLE, self.side].map(f32x4::splat);
+        let u: Four = from_fn(|d| (x[d] - f32x4::splat(self.origin[d])) * f32x4::splat(self.per_metre));
+        let inside: Four = from_fn(|d| u[d].fast_max(zero).fast_min(f32x4::splat(self.last[d])));
+        // Adding a number whose last bit is one rounds to whole cells.
+        let whole: Four = from_fn(|d| ((inside[d] - f32x4::splat(0.5)) + whole_cells) - whole_cells);
+        let part: Four = from_fn(|d| inside[d] - whole[d]);
+        // Numbers of cells are whole in single precision too: there are fewer than 2²⁴.
+        let [row, layer] = self.strides.map(|s| f32x4::splat(s as f32));
+        let cells = (whole[0] + row * whole[1] + layer * whole[2]).fast_trunc_int().to_array();
+        let heights = part[2].to_array();
+        // Between the lower and the upper corners of each cell, then among points.
+        let mixed = |l: usize| {
+            let c = &self.cells[cells[l] as usize];
+            let [low, high] = [f32x4::new([c[0], c[1], c[2], c[3]]), f32x4::new([c[4], c[5], c[6], c[7]])];
+            low + (high - low) * f32x4::splat(heights[l])
+        };
+        let m = f32x4::transpose([mixed(0), mixed(1), mixed(2), mixed(3)]);
+        let [p, q] = [m[0] + (m[2] - m[0]) * part[1], m[1] + (m[3] - m[1]) * part[1]];
+        let least = p + (q - p) * part[0];
+        let over: Four = from_fn(|d| u[d] - inside[d]);
+        let square = over[0] * over[0] + over[1] * over[1] + over[2] * over[2];
+        let on = square.simd_eq(zero);
+        if on.all() {
+            return least;
+        }
+        // Off the lattice the nearest point of it is where the bound was looked up.
+        let off = least.fast_max(zero);
+        let off = (square * side * side + off * off).sqrt() * f32x4::splat(SHORT);
+        on.select(least, off)
     }
 }
 
@@ -134,6 +138,7 @@ fn trilinear(c: &[f64; 8], part: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
     use crate::field::{Field, Grid};
+    use crate::lanes::Points;
     use crate::{Geometry, Settings};
     use billow_num::rng::Stream;
 
@@ -171,5 +176,25 @@ mod tests {
         }
         assert!(outside > 8000 && 100 * bounded > 95 * outside, "{bounded} of {outside}");
         assert!(4 * (outside - bounded) < outside - labelled, "labels: {labelled}, bounds: {bounded}");
+    }
+
+    /// On the lattice and off it, all four on the same side of its border and not.
+    #[test]
+    fn four_points_are_told_what_each_is_told_alone() {
+        let mesh = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
+        let ring = Geometry::solid(&mesh, &Settings::default()).unwrap();
+        let Some(Field::Grid(grid)) = &ring.field else { panic!("a ring is sampled uniformly") };
+        let (mut on, mut off) = (0, 0);
+        for i in 0..4000 {
+            let mut draw = Stream::new(8, 2).at(i);
+            let size = draw.range(0.2, 1.2);
+            let points: Vec<Vec3> = (0..4).map(|_| draw.unit_vector() * draw.range(0.0, size)).collect();
+            let told = grid.floors.at_four(&Points::new(&points).four_from(0)).to_array();
+            for (x, told) in points.iter().zip(told) {
+                assert_eq!(told.to_bits(), grid.floors.at(&point(*x)).to_bits(), "{x}");
+                *if grid.domain().contains(*x) { &mut on } else { &mut off } += 1;
+            }
+        }
+        assert!(on > 2000 && off > 2000, "{on} {off}");
     }
 }

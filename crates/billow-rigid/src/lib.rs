@@ -23,9 +23,9 @@
 //!
 //! | modules | what | sections |
 //! | --- | --- | --- |
-//! | `geometry`, `field`, `slope`, `floors`, `samples`, `convex` | shapes shared by bodies: mass, signed distance and how fast it changes, sample points, faces | [Bri03] 4.3, 4.4 |
+//! | `geometry`, `field`, `slope`, `floors`, `lanes`, `samples`, `spheres`, `convex` | shapes shared by bodies: mass, signed distance and how fast it changes, sample points, faces | [Bri03] 4.3, 4.4 |
 //! | `model`, `state`, `config` | what is fixed, what a checkpoint holds, settings | |
-//! | `broad`, `odometer`, `since`, `candidates`, `near`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
+//! | `broad`, `odometer`, `since`, `candidates`, `near`, `sampled`, `lasting`, `detect` | which bodies meet, where, and the swept test for fast ones | [Gue06] 2.4 |
 //! | `haste` | into how many parts a step is divided | |
 //! | `shell`, `halt` | surfaces without an inside, and what waits before them | [Gue06] 2.14 |
 //! | `motion` | free flight | [Gue06] 2.5 |
@@ -62,6 +62,7 @@ mod geometry;
 mod graph;
 mod halt;
 mod haste;
+mod lanes;
 mod lasting;
 mod memory;
 pub mod meter;
@@ -72,12 +73,14 @@ mod odometer;
 mod persistent;
 mod push;
 mod roll;
+mod sampled;
 mod samples;
 mod shell;
 mod since;
 mod sleep;
 mod slope;
 mod solve;
+mod spheres;
 mod state;
 mod step;
 mod stirred;

@@ -4,12 +4,13 @@
 //! other. Balls and pairs of convex bodies are exact. Many places are thinned to a few that are deep and far
 //! apart: what an impulse at the others could do, those can.
 
-use crate::candidates::{Bounds, Candidate, Candidates, HALVINGS, Part, Side, least};
+use crate::candidates::{Bounds, Candidate, Candidates};
 use crate::contact::Touch;
 use crate::convex;
 use crate::field::Field;
 use crate::geometry::Geometry;
 use crate::lasting::Lasting;
+use crate::sampled::{Once, samples_of};
 use crate::shell;
 use billow_geom::proximity::point_triangle;
 use billow_num::{Pose, Vec3};
@@ -36,8 +37,10 @@ pub(crate) struct Known {
 /// Scratch of [`touches`].
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    found: Vec<Touch>,
-    slopes: Once<(Vec3, f64, Vec3)>,
+    pub(crate) found: Vec<Touch>,
+    pub(crate) slopes: Once<(Vec3, f64, Vec3)>,
+    /// Vertices that may meet the other body, and distances that they are not within [m].
+    pub(crate) close: Vec<Candidate>,
     bounds: Bounds,
     pub(crate) shells: shell::Scratch,
 }
@@ -46,32 +49,6 @@ impl Scratch {
     /// All places that the last look found, before they were thinned.
     pub(crate) fn found(&self) -> &[Touch] {
         &self.found
-    }
-}
-
-/// Values of vertices, each computed once per use.
-#[derive(Debug, Default)]
-struct Once<T> {
-    values: Vec<(u64, T)>,
-    turn: u64,
-}
-
-impl<T: Copy + Default> Once<T> {
-    /// Forgets all values and makes room for `count`.
-    fn clear(&mut self, count: usize) {
-        self.turn += 1;
-        if self.values.len() < count {
-            self.values.resize(count, (0, T::default()));
-        }
-    }
-
-    /// The value of `at`, computed if it is not known.
-    fn get(&mut self, at: u32, compute: impl FnOnce() -> T) -> T {
-        let slot = &mut self.values[at as usize];
-        if slot.0 != self.turn {
-            *slot = (self.turn, compute());
-        }
-        slot.1
     }
 }
 
@@ -245,140 +222,6 @@ fn distance(shape: &Geometry, field: &Field, x: Vec3) -> (f64, Vec3) {
     (d, (x - p).try_normalize().unwrap_or(normal))
 }
 
-/// Adds the candidates of body `owner` of the two, searched for before they moved by `way`, that meet the other one. Tells
-/// a distance [m] that none of them is within: at most `nearest`, and sharp only if that and they are beyond `apart`.
-fn samples_of(
-    meeting: &Meeting<'_>,
-    owner: usize,
-    (side, way): (Side<'_>, f64),
-    (mut nearest, apart): (f64, f64),
-    scratch: &mut Scratch,
-) -> f64 {
-    let Scratch { slopes, found, .. } = scratch;
-    let other = 1 - owner;
-    let Some(field) = &meeting.now[other].shape.field else { return f64::INFINITY };
-    if side.is_empty() {
-        return f64::INFINITY;
-    }
-    let [now, end] = [meeting.now, meeting.end].map(|at| {
-        let between = at[owner].pose.then(&at[other].pose.inverse());
-        (between.matrix(), between.position)
-    });
-    let samples = &meeting.now[owner].shape.samples;
-    let pose = &meeting.now[other].pose;
-    let world = pose.matrix();
-    let mut send = |local: Vec3, end: f64| {
-        let x = now.0 * local + now.1;
-        let (gap, normal) = field.sample(x);
-        let (on_owner, normal) = (world * x + pose.position, world * normal);
-        let on_other = on_owner - normal * gap;
-        found.push(if owner == 0 {
-            Touch { on_a: on_owner, on_b: on_other, normal, gap, end }
-        } else {
-            Touch { on_a: on_other, on_b: on_owner, normal: -normal, gap, end }
-        });
-    };
-    // Place, distance and slope of vertices at the end of the step.
-    slopes.clear(samples.vertices.len());
-    let mut vertex = |v: u32| {
-        slopes.get(v, || {
-            let x = end.0 * samples.vertices[v as usize] + end.1;
-            let (phi, slope) = field.rise(x);
-            (x, phi, slope)
-        })
-    };
-    // What was too far to come close enough meanwhile need not be looked up.
-    let (slope, sought) = (meeting.now[other].shape.slope, meeting.sought);
-    let close = |c: &&Candidate| slope.at_least(c.1.into(), way) <= sought;
-    for (v, _) in side.vertices.iter().filter(close) {
-        let phi = vertex(*v).1;
-        nearest = nearest.min(phi);
-        if phi <= sought {
-            send(samples.vertices[*v as usize], phi);
-        }
-    }
-    for (e, _) in side.edges.iter().filter(close) {
-        let edge = samples.edges[*e as usize];
-        let ends = edge.map(&mut vertex);
-        nearest = nearest.min(ends[0].1).min(ends[1].1);
-        if let Some((phi, part)) = deepest(field, ends, sought) {
-            let [p, q] = edge.map(|v| samples.vertices[v as usize]);
-            send(p.lerp(q, part), phi);
-        }
-    }
-    if !found.is_empty() || nearest <= apart {
-        return f64::NEG_INFINITY;
-    }
-    // The nearest of all; what cannot be nearer than the nearest so far is not looked at.
-    for (v, bound) in side.vertices {
-        if slope.at_least(f64::from(*bound), way) < nearest {
-            nearest = nearest.min(vertex(*v).1);
-        }
-    }
-    for (e, bound) in side.edges {
-        if slope.at_least(f64::from(*bound), way) < nearest {
-            let [(p, at_p, _), (q, at_q, _)] = samples.edges[*e as usize].map(&mut vertex);
-            let part = Part { ends: [0.0, 1.0], phi: [at_p, at_q], length: samples.lengths[*e as usize] };
-            let edge = least(&|t| field.phi(p.lerp(q, t)), part, (&slope, nearest), HALVINGS);
-            nearest = nearest.min(edge);
-        }
-    }
-    nearest
-}
-
-/// Depth of the deepest point inside an edge and where along it that is, if deeper than both ends and within `reach`.
-/// Ends come with their distance and its slope.
-fn deepest(
-    field: &Field,
-    [(p, start, n_p), (q, end, n_q)]: [(Vec3, f64, Vec3); 2],
-    reach: f64,
-) -> Option<(f64, f64)> {
-    // The deepest point is inside where φ falls at the start and rises at the end.
-    let way = q - p;
-    let [fall, rise] = [n_p.dot(way), n_q.dot(way)];
-    if fall >= 0.0 || rise <= 0.0 {
-        return None;
-    }
-    // Where the surface is convex φ is above its tangents.
-    if (end * fall - start * rise - fall * rise) / (fall - rise) > reach {
-        return None;
-    }
-    let length = way.length();
-    let d = way / length;
-    let mut lo = (0.0, start, fall / length);
-    let mut hi = (length, end, rise / length);
-    let mut best: Option<(f64, f64)> = None;
-    for look in 0..LOOKS {
-        // Where the tangents at both ends of the bracket meet, φ is not lower if it is convex.
-        let meet = (hi.1 - lo.1 - hi.2 * hi.0 + lo.2 * lo.0) / (lo.2 - hi.2);
-        let floor = lo.1 + lo.2 * (meet - lo.0);
-        if best.is_some_and(|b| b.0 - floor <= SHARPNESS * length) {
-            break;
-        }
-        // That is the place on flat facets; on curved ones it is where the slope vanishes.
-        let level = lo.0 - lo.2 * (hi.0 - lo.0) / (hi.2 - lo.2);
-        let short = 0.05 * (hi.0 - lo.0);
-        let t = if look % 2 == 0 { meet } else { level }.clamp(lo.0 + short, hi.0 - short);
-        let (phi, n) = field.rise(p + d * t);
-        if best.is_none_or(|b| phi < b.0) {
-            best = Some((phi, t / length));
-        }
-        let slope = n.dot(d);
-        if slope < 0.0 {
-            lo = (t, phi, slope);
-        } else {
-            hi = (t, phi, slope);
-        }
-    }
-    let margin = 1e-3 * length;
-    best.filter(|b| b.0 <= reach && b.0 < start.min(end) - 1e-4 * margin)
-}
-
-/// Most looks at φ along an edge.
-const LOOKS: u32 = 12;
-/// How sharply the deepest point of an edge is told, as a part of its length.
-const SHARPNESS: f64 = 3e-4;
-
 /// Keeps the deepest place and those farthest from the ones kept, up to [`MOST`]; normals count as places too. The order
 /// stays, so that rounding does not choose which of two places as deep comes first.
 fn thin(found: &[Touch], size: f64) -> Vec<Touch> {
@@ -417,7 +260,7 @@ fn thin(found: &[Touch], size: f64) -> Vec<Touch> {
 mod tests {
     use super::*;
     use crate::Settings;
-    use billow_geom::shapes::{cylinder, torus};
+    use billow_geom::shapes::torus;
     use billow_num::Quat;
     use billow_num::rng::Stream;
 
@@ -489,41 +332,5 @@ mod tests {
             assert!(nearest >= reach + known.room.max(0.0), "{i}: {nearest} m, {} m of room", known.room);
         }
         assert!(looked > 30 && 2 * sharper > looked, "{sharper} of {looked}");
-    }
-
-    /// Edges of rings that lie across facets of a pole, all of which are nearly as deep, and the other way round.
-    #[test]
-    fn the_deepest_point_of_an_edge_is_the_deepest() {
-        let pole = Geometry::solid(&cylinder(0.1, 3.0, 22, 19, true).unwrap(), &Settings::default()).unwrap();
-        let ring = Geometry::solid(&torus(0.3, 0.1, 16, 10).unwrap(), &Settings::default()).unwrap();
-        let (mut convex, mut errors) = (0.0f64, Vec::new());
-        for i in 0..400 {
-            let mut draw = Stream::new(9, 3).at(i);
-            let rotation = Quat::from_scaled_axis(draw.unit_vector() * draw.range(0.0, 3.0));
-            let between = Pose { position: draw.unit_vector() * draw.range(0.1, 0.5), rotation };
-            for [owner, other] in [[&ring, &pole], [&pole, &ring]] {
-                let between = if std::ptr::eq(owner, &pole) { between.inverse() } else { between };
-                let field = other.field.as_ref().unwrap();
-                for edge in &owner.samples.edges {
-                    let [p, q] = edge.map(|v| between.point(owner.samples.vertices[v as usize]));
-                    let ends = [p, q].map(|x| {
-                        let (phi, slope) = field.rise(x);
-                        (x, phi, slope)
-                    });
-                    let Some((phi, _)) = deepest(field, ends, 2e-3).filter(|d| d.0 > -0.02) else { continue };
-                    let truth = (0..=400).map(|k| field.phi(p.lerp(q, f64::from(k) / 400.0)));
-                    let error = phi - truth.fold(f64::INFINITY, f64::min);
-                    if other.convex.is_some() {
-                        convex = convex.max(error);
-                    } else {
-                        errors.push(error);
-                    }
-                }
-            }
-        }
-        // Where the other body is not convex an edge may have several deepest points.
-        errors.sort_by(f64::total_cmp);
-        let nearly_all = errors[errors.len() * 9 / 10];
-        assert!(convex < 5e-5 && nearly_all < 5e-5, "{convex} m, {nearly_all} m of {}", errors.len());
     }
 }

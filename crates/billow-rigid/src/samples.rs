@@ -1,21 +1,19 @@
-//! The points of a surface that are tested against other bodies: vertices and sharp edges, in a sphere tree.
+//! The points of a surface that are tested against other bodies: vertices and sharp edges, in a tree of spheres.
 //!
 //! A sphere whose centre is farther from the other body than its radius holds nothing that touches, so one
 //! distance prunes a whole branch ([Bri03] 4.4). Flat and reflex edges never touch first and are left out, and so are
 //! edges of finely cut smooth surfaces, which hardly stand out from the chords of their neighbours.
 
-use crate::floors::{Point, point};
+use crate::lanes::Points;
+use crate::spheres::{Item, Spheres};
+use billow_geom::TriMesh;
 use billow_geom::mesh::Topology;
-use billow_geom::{Aabb, TriMesh};
 use billow_num::Vec3;
-use std::ops::Range;
 
 /// Longest piece of an edge, in radii of the body.
 const LONGEST: f64 = 0.35;
 /// Most pieces of an edge.
 const MOST_PIECES: u32 = 8;
-/// Most vertices and edges of a leaf.
-const LEAF: usize = 12;
 /// Sine of the dihedral angle from which an edge counts as sharp.
 const SHARP: f64 = 1e-3;
 
@@ -25,25 +23,14 @@ pub(crate) struct Samples {
     /// Vertex positions, in the order of the leaves [m].
     pub(crate) vertices: Vec<Vec3>,
     /// The same in single precision, for bounds.
-    pub(crate) points: Vec<Point>,
+    pub(crate) points: Points,
     /// Edges as pairs of `vertices`, in the order of the leaves.
     pub(crate) edges: Vec<[u32; 2]>,
     /// Lengths of `edges` [m].
     pub(crate) lengths: Vec<f64>,
-    nodes: Vec<Node>,
+    pub(crate) spheres: Spheres,
     /// Largest distance between neighbouring samples of a smooth surface [m]; infinite for others.
     spacing: f64,
-}
-
-/// A sphere around vertices and edges.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Node {
-    pub(crate) centre: Point,
-    pub(crate) radius: f64,
-    /// First child; the second follows the first one's subtree. Zero for a leaf.
-    second: u32,
-    pub(crate) vertices: Range<u32>,
-    pub(crate) edges: Range<u32>,
 }
 
 impl Samples {
@@ -66,30 +53,30 @@ impl Samples {
         };
         let mut items: Vec<Item> =
             vertices.iter().map(vertex).chain(edges.iter().enumerate().map(edge)).collect();
-        let mut nodes = Vec::new();
-        split(&mut items, [0, 0], &mut nodes);
+        let spheres = Spheres::new(&mut items);
         // Vertices and edges in the order of the leaves.
         let mut number = vec![0u32; mesh.positions.len()];
         let points = items.iter().filter(|i| !i.edge);
         points.clone().enumerate().for_each(|(k, i)| number[i.id as usize] = k as u32);
         let cuts = items.iter().filter(|i| i.edge);
+        let vertices: Vec<Vec3> = points.map(|i| i.ends[0]).collect();
         Self {
-            vertices: points.clone().map(|i| i.ends[0]).collect(),
-            points: points.map(|i| point(i.ends[0])).collect(),
+            points: Points::new(&vertices),
+            vertices,
             lengths: cuts.clone().map(|i| i.ends[0].distance(i.ends[1])).collect(),
             edges: cuts.map(|i| edges[i.id as usize].map(|v| number[v as usize])).collect(),
-            nodes,
+            spheres,
             spacing,
         }
     }
 
     /// A single point at the origin: a ball's centre.
     pub(crate) fn centre() -> Self {
-        let node = Node { vertices: 0..1, ..Node::default() };
+        let mut items = [Item { id: 0, ends: [Vec3::ZERO; 2], edge: false }];
         Self {
             vertices: vec![Vec3::ZERO],
-            points: vec![[0.0; 4]],
-            nodes: vec![node],
+            points: Points::new(&[Vec3::ZERO]),
+            spheres: Spheres::new(&mut items),
             spacing: f64::INFINITY,
             ..Self::default()
         }
@@ -104,72 +91,6 @@ impl Samples {
     pub(crate) fn fineness(&self) -> f64 {
         self.spacing
     }
-
-    /// Shows `visit` the nodes none of whose ancestors it refused, first children first, each with what is told `of` it. That is
-    /// asked of two children at once: neither waits for the other.
-    pub(crate) fn visit<T: Copy + Default>(
-        &self,
-        of: impl Fn(&Node) -> T,
-        mut visit: impl FnMut(&Node, T) -> bool,
-    ) {
-        let Some(root) = self.nodes.first() else { return };
-        let mut stack = [(0u32, T::default()); 64];
-        stack[0].1 = of(root);
-        let mut depth = 1;
-        while depth > 0 {
-            depth -= 1;
-            let (at, told) = stack[depth];
-            let node = &self.nodes[at as usize];
-            if visit(node, told) && !node.is_leaf() {
-                let children = [node.second, at + 1];
-                let [second, first] = children.map(|child| of(&self.nodes[child as usize]));
-                stack[depth] = (children[0], second);
-                stack[depth + 1] = (children[1], first);
-                depth += 2;
-            }
-        }
-    }
-}
-
-impl Node {
-    /// Whether it has no children.
-    #[inline]
-    pub(crate) fn is_leaf(&self) -> bool {
-        self.second == 0
-    }
-}
-
-/// A vertex or an edge while the tree is built.
-#[derive(Clone, Copy)]
-struct Item {
-    id: u32,
-    ends: [Vec3; 2],
-    edge: bool,
-}
-
-/// Adds the tree of `items` to `nodes` and brings them into its order; `before` counts vertices and edges in front.
-fn split(items: &mut [Item], before: [u32; 2], nodes: &mut Vec<Node>) {
-    let id = nodes.len();
-    let edges = items.iter().filter(|i| i.edge).count() as u32;
-    let after = [before[0] + items.len() as u32 - edges, before[1] + edges];
-    let bounds = items.iter().flat_map(|i| i.ends).fold(Aabb::of_points(&[]), |b, p| b.with(p));
-    let centre = bounds.centre();
-    let radius = items.iter().flat_map(|i| i.ends).map(|p| p.distance(centre)).fold(0.0, f64::max);
-    let (vertices, edges) = (before[0]..after[0], before[1]..after[1]);
-    nodes.push(Node { centre: point(centre), radius, second: 0, vertices, edges });
-    if items.len() <= LEAF {
-        return;
-    }
-    let size = bounds.size();
-    let axis = (0..3).fold(0, |best, k| if size[k] > size[best] { k } else { best });
-    let at = |i: &Item| i.ends[0][axis] + i.ends[1][axis];
-    items.sort_by(|a, b| at(a).total_cmp(&at(b)).then((a.edge, a.id).cmp(&(b.edge, b.id))));
-    let (low, high) = items.split_at_mut(items.len() / 2);
-    let edges = low.iter().filter(|i| i.edge).count() as u32;
-    let middle = [before[0] + low.len() as u32 - edges, before[1] + edges];
-    split(low, before, nodes);
-    nodes[id].second = nodes.len() as u32;
-    split(high, middle, nodes);
 }
 
 /// Cuts long edges, so that each piece meets another body in one place at most, nearly always.
@@ -220,7 +141,7 @@ fn sharp_edges(mesh: &TriMesh, topology: &Topology, fine: f64) -> Vec<[u32; 2]> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use billow_geom::shapes::{Ring, cuboid};
+    use billow_geom::shapes::cuboid;
 
     #[test]
     fn a_box_has_twelve_sharp_edges_and_no_diagonals() {
@@ -240,50 +161,5 @@ mod tests {
         assert!(bone.is_smooth() && bone.edges.is_empty() && !bone.vertices.is_empty());
         let ring = of(&ring, 0.1);
         assert!(!ring.is_smooth() && ring.edges.len() > 200, "{}", ring.edges.len());
-    }
-
-    #[test]
-    fn leaves_are_as_full_as_halving_leaves_them() {
-        let mesh = billow_geom::shapes::torus(0.3, 0.1, 16, 10).unwrap();
-        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 1e-3);
-        let (mut leaves, mut items) = (0, 0);
-        samples.visit(
-            |node| node.vertices.len() + node.edges.len(),
-            |node, count| {
-                // What is larger is cut in two halves, so no leaf is less than half full.
-                assert_eq!(node.is_leaf(), count <= LEAF, "{count}");
-                if node.is_leaf() {
-                    assert!(2 * count >= LEAF, "{count}");
-                    (leaves, items) = (leaves + 1, items + count);
-                }
-                true
-            },
-        );
-        assert_eq!(items, samples.vertices.len() + samples.edges.len());
-        assert!(leaves > 20 && samples.nodes.len() == 2 * leaves - 1, "{leaves}");
-    }
-
-    #[test]
-    fn every_vertex_and_edge_is_in_one_leaf_and_inside_its_spheres() {
-        let mesh = Ring::default().mesh().unwrap();
-        let samples = Samples::of_mesh(&mesh, &mesh.topology().unwrap(), 0.0);
-        let (mut vertices, mut edges) = (0, 0);
-        samples.visit(
-            |_| (),
-            |node, ()| {
-                let near = |v: u32| {
-                    let centre = Vec3::from_slice(&node.centre.map(f64::from));
-                    samples.vertices[v as usize].distance(centre) <= node.radius + 1e-6
-                };
-                assert!(node.vertices.clone().all(near));
-                assert!(node.edges.clone().all(|e| samples.edges[e as usize].iter().all(|v| near(*v))));
-                if node.is_leaf() {
-                    vertices += node.vertices.len();
-                    edges += node.edges.len();
-                }
-                true
-            },
-        );
-        assert_eq!((vertices, edges), (samples.vertices.len(), samples.edges.len()));
     }
 }

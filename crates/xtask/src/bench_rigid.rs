@@ -2,7 +2,8 @@
 //!
 //! Both engines run the same bodies for the same time, sleeping off, and both are judged by the same meter on exact
 //! meshes. Rapier gets its best form: sixteen exact convex pieces per ring and five approximate hulls per bone, made by
-//! hand, at 96 Hz with four solver iterations, and takes the larger of two coefficients of friction, as Billow does.
+//! hand, at 96 Hz with four solver iterations, and takes the larger of two coefficients of friction, as Billow does. Bones
+//! run once more with the hulls that its own decomposition makes of them, which is what a user gets who makes none by hand.
 //! Time is that of the steps alone, per frame of 1/24 s.
 
 use billow::num::stages::Stages;
@@ -86,11 +87,23 @@ fn run_row(scene: &str, count: usize, seconds: f64) -> Result<(), String> {
     let from = (scene == "rings").then(|| rings_from(count));
     let title = format!("{scene} {count}, {seconds} s");
     ours(&model, &meter, (frames, from))?.print(&title);
-    match rapier(&model, &meter, (frames, from)) {
-        Some(outcome) => outcome.print(&title),
-        None => println!("rapier: not built in (use --features rapier)"),
+    let ways: &[Pieces] =
+        if from.is_some() { &[Pieces::ByHand] } else { &[Pieces::ByHand, Pieces::Decomposed] };
+    for pieces in ways {
+        match rapier(&model, &meter, (frames, from), *pieces) {
+            Some(outcome) => outcome.print(&title),
+            None => println!("rapier: not built in (use --features rapier)"),
+        }
     }
     Ok(())
+}
+
+/// How bodies that are not convex are cut into convex pieces for Rapier.
+#[derive(Clone, Copy, PartialEq)]
+enum Pieces {
+    ByHand,
+    /// By Rapier itself.
+    Decomposed,
 }
 
 /// Pairs of rings that are linked; `from` is the number of the first.
@@ -199,12 +212,17 @@ fn placed(model: &Model, placements: &[Pose]) -> State {
 }
 
 #[cfg(not(feature = "rapier"))]
-fn rapier(_: &Model, _: &Meter, _: (usize, Option<usize>)) -> Option<Outcome> {
+fn rapier(_: &Model, _: &Meter, _: (usize, Option<usize>), _: Pieces) -> Option<Outcome> {
     None
 }
 
 #[cfg(feature = "rapier")]
-fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) -> Option<Outcome> {
+fn rapier(
+    model: &Model,
+    meter: &Meter,
+    (frames, from): (usize, Option<usize>),
+    pieces: Pieces,
+) -> Option<Outcome> {
     use billow::num::Vec3;
     use rapier3d::prelude::*;
     let float = |x: Vec3| Vector::new(x.x as f32, x.y as f32, x.z as f32);
@@ -213,7 +231,7 @@ fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) 
     world.integration_parameters.dt = 1.0 / HZ as f32;
     world.integration_parameters.num_solver_iterations = 4;
     let mut shapes: Vec<Option<SharedShape>> = Vec::new();
-    let mut handles = Vec::new();
+    let (mut handles, mut hulls) = (Vec::new(), 0);
     for (i, body) in model.bodies().iter().enumerate() {
         if shapes.len() <= body.geometry {
             shapes.resize(body.geometry + 1, None);
@@ -227,6 +245,8 @@ fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) 
                     SharedShape::convex_hull(&points)?
                 } else if !model.is_dynamic(i) {
                     SharedShape::trimesh(points, model.geometry(i).mesh().triangles.clone()).ok()?
+                } else if pieces == Pieces::Decomposed {
+                    SharedShape::convex_decomposition(&points, &model.geometry(i).mesh().triangles)
                 } else {
                     let positions = &model.geometry(i).mesh().positions;
                     let pieces = if from.is_some() { ring_pieces(positions) } else { bone_pieces(positions) };
@@ -236,6 +256,7 @@ fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) 
                     };
                     SharedShape::compound(pieces.iter().map(hull).collect::<Option<_>>()?)
                 };
+                hulls = made.as_compound().map_or(hulls, |c| c.shapes().len());
                 shapes[body.geometry] = Some(made.clone());
                 made
             }
@@ -268,7 +289,8 @@ fn rapier(model: &Model, meter: &Meter, (frames, from): (usize, Option<usize>)) 
         }
         spent
     });
-    outcome.name = format!("rapier 0.36, {} hulls", if from.is_some() { 16 } else { 5 });
+    let own = if pieces == Pieces::Decomposed { " of its own" } else { "" };
+    outcome.name = format!("rapier 0.36, {hulls} hulls{own}");
     outcome.linked = links(model, &last, from);
     Some(outcome)
 }

@@ -81,4 +81,15 @@ mod tests {
         }
         assert_eq!((&state.x, &state.v, &state.lasting), (&halves.x, &halves.v, &halves.lasting));
     }
+
+    #[test]
+    fn a_hasty_step_whose_second_half_fails_changes_nothing() {
+        let (mut model, dt) = (model(20), 5e-3);
+        let lost = move |rest: Vec3, t: f64| if t < 0.75 * dt { rest } else { Vec3::NAN };
+        model.scripts.push((0, std::sync::Arc::new(lost)));
+        let start = state(&model, 400, (20, 3.0));
+        let (mut state, mut work) = (start.clone(), Workspace::default());
+        assert!(step(&model, &mut state, &mut work, &Config::default(), dt).is_err());
+        assert_eq!(state, start);
+    }
 }

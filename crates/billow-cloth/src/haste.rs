@@ -2,7 +2,7 @@
 //!
 //! The contacts of a step are those that nodes will have if they go on as they do. While a heap is hit, a node that goes on
 //! would pass dozens of layers, and each of them is foreseen although the first one stops it. In half the time it passes
-//! half as many, and what happens is foreseen so much better that no step need be repeated: two halves cost a fifth less
+//! half as many, and what happens is foreseen so much better that no step need be repeated: two halves cost a sixth less
 //! than one step that is done twice.
 
 use crate::{Model, State};
@@ -73,6 +73,8 @@ mod tests {
         let report = step(&model, &mut state, &mut work, &config, dt).unwrap();
         let counted = |name: &str| report.stages.counts().iter().find(|count| count.0 == name).map(|c| c.1);
         assert_eq!((counted("steps"), counted("attempts")), (Some(2), Some(2)));
+        // Nobody asks whether to repeat them.
+        assert!(report.stages.times().iter().all(|stage| stage.0 != "learn"));
         assert_eq!(state.time, start.time + dt);
 
         let (mut halves, once) = (start, Config { attempts: 0, ..config });

@@ -1,9 +1,13 @@
-//! Which steps are too long: those in which parts of a crowd rush past many layers.
+//! Which steps are too long: those in which parts of a crowd rush past many layers, or fine cloth crumples past itself.
 //!
 //! The contacts of a step are those that nodes will have if they go on as they do. While a heap is hit, a node that goes on
 //! would pass dozens of layers, and each of them is foreseen although the first one stops it. In half the time it passes
 //! half as many, and what happens is foreseen so much better that no step need be repeated: two halves cost a sixth less
 //! than one step that is done twice.
+//!
+//! A contact has one normal for the whole step. Where neighbours move so differently that the edge between them turns over
+//! in a step, it points anywhere in the end, and pushes tear at the cloth instead of holding it. The shorter the edges, the
+//! shorter the steps must be while the cloth crumples.
 
 use crate::{Model, State};
 use billow_num::{Vec3, par};
@@ -17,17 +21,42 @@ const RUSH: usize = 100;
 /// Cloth is a crowd if it has a contact for so many nodes; loose cloth has nothing to rush into.
 const CROWD: usize = 3;
 
+/// How far the ends of a spring may come past each other in a step, in lengths of the spring [-].
+const TURN: f64 = 2.0;
+
+/// If the ends of more than one spring in this many come farther, the cloth crumples.
+const CRUMPLE: usize = 500;
+
 /// Whether a step of length `dt` from that state had better be done in halves.
 pub(crate) fn hasty(model: &Model, state: &State, dt: f64) -> bool {
+    rushes(model, state, dt) || crumples(model, &state.v, dt)
+}
+
+/// Whether part of a crowd would come past many layers.
+fn rushes(model: &Model, state: &State, dt: f64) -> bool {
     let (v, surface) = (&state.v, &model.surface);
     if state.lasting.pushes.len() * CROWD < v.len() {
         return false;
     }
     let sum = par::reduce(v.len(), par::CHUNK, |range| range.map(|i| v[i]).sum::<Vec3>(), |a, b| a + b);
     let mean = sum.unwrap_or(Vec3::ZERO) / v.len() as f64;
-    let fast = |i: &usize| (v[*i] - mean).length() * dt > LAYERS * surface.thickness(*i as u32);
-    let fast = par::reduce(v.len(), par::CHUNK, |range| range.filter(fast).count(), |a, b| a + b);
-    fast.unwrap_or(0) * RUSH > v.len()
+    let fast = |i: usize| (v[i] - mean).length() * dt > LAYERS * surface.thickness(i as u32);
+    count(v.len(), fast) * RUSH > v.len()
+}
+
+/// Whether edges would turn over.
+fn crumples(model: &Model, v: &[Vec3], dt: f64) -> bool {
+    let (ends, rest) = (model.springs.ends(), model.springs.rest_lengths());
+    let turns = |e: usize| {
+        let [a, b] = ends[e].map(|i| v[i as usize]);
+        (a - b).length_squared() * (dt * dt) > TURN * TURN * (rest[e] * rest[e])
+    };
+    count(ends.len(), turns) * CRUMPLE > ends.len()
+}
+
+/// How many of so many things are like that.
+fn count(of: usize, like: impl Fn(usize) -> bool + Sync) -> usize {
+    par::reduce(of, par::CHUNK, |range| range.filter(|k| like(*k)).count(), |a, b| a + b).unwrap_or(0)
 }
 
 #[cfg(test)]

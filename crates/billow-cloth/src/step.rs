@@ -15,6 +15,9 @@ use std::fmt;
 /// How often collisions and strain limits answer each other.
 const LIMIT_ROUNDS: u32 = 6;
 
+/// How often a step is cut in halves at most.
+const HALVINGS: u32 = 3;
+
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -101,22 +104,23 @@ pub fn step(
     config: &Config,
     dt: f64,
 ) -> Result<StepReport, StepError> {
-    if config.integrator == Integrator::Coupled && hasty(model, state, dt) {
-        return in_halves(model, state, work, config, dt);
-    }
-    whole(model, state, work, config, dt)
+    halved(model, state, work, (config, HALVINGS), dt)
 }
 
-/// A step in two halves, of which none is repeated.
-fn in_halves(
+/// A step that is cut in halves, up to so many times, while it is too long.
+fn halved(
     model: &Model,
     state: &mut State,
     work: &mut Workspace,
-    config: &Config,
+    (config, left): (&Config, u32),
     dt: f64,
 ) -> Result<StepReport, StepError> {
+    if left == 0 || config.integrator != Integrator::Coupled || !hasty(model, state, dt) {
+        return whole(model, state, work, config, dt);
+    }
+    // What is foreseen so well need not be repeated.
     let (before, config) = (state.clone(), Config { attempts: 0, ..*config });
-    let mut half = || whole(model, state, work, &config, 0.5 * dt);
+    let mut half = || halved(model, state, work, (&config, left - 1), 0.5 * dt);
     let report = half().and_then(|first| Ok(first.followed_by(half()?)));
     match report {
         Ok(_) => state.time = before.time + dt,

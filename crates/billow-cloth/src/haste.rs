@@ -27,9 +27,13 @@ const TURN: f64 = 2.0;
 /// If the ends of more than one spring in this many come farther, the cloth crumples.
 const CRUMPLE: usize = 500;
 
-/// Whether a step of length `dt` from that state had better be done in halves.
-pub(crate) fn hasty(model: &Model, state: &State, dt: f64) -> bool {
-    rushes(model, state, dt) || crumples(model, &state.v, dt)
+/// How often a step is cut in halves at most.
+const MOST: u32 = 3;
+
+/// Whether a step of length `dt` from that state had better be done in halves, after so many `halvings`. Rushing layers are
+/// worth one of them: quarters cost more than they save.
+pub(crate) fn hasty(model: &Model, state: &State, dt: f64, halvings: u32) -> bool {
+    halvings == 0 && rushes(model, state, dt) || halvings < MOST && crumples(model, &state.v, dt)
 }
 
 /// Whether part of a crowd would come past many layers.
@@ -89,8 +93,36 @@ mod tests {
             (400, 400, 9.0 * layers, false),
         ] {
             let state = state(&model, contacts, (some, speed));
-            assert_eq!(hasty(&model, &state, dt), expected, "{contacts} contacts, {some} nodes at {speed}");
+            assert_eq!(
+                hasty(&model, &state, dt, 0),
+                expected,
+                "{contacts} contacts, {some} nodes at {speed}"
+            );
         }
+    }
+
+    #[test]
+    fn cloth_whose_edges_turn_over_is_halved_until_they_do_not() {
+        let model = model(40);
+        let (edge, dt) = (1.0 / 39.0, 5e-3);
+        // Every node of a row past the next, so that more than enough edges turn.
+        let at = |lengths: f64| {
+            let mut state = model.initial_state();
+            state.v[400..480].iter_mut().step_by(2).for_each(|v| *v = Vec3::Z * (lengths * edge / dt));
+            state
+        };
+        let halvings = |state: &State| {
+            let hasty = |k: &u32| hasty(&model, state, dt * 0.5f64.powi(*k as i32), *k);
+            (0..).find(|k| !hasty(k)).unwrap()
+        };
+        let needed = [0.5, 1.9, 2.9, 5.8, 11.5, 100.0].map(|lengths| halvings(&at(lengths)));
+        assert_eq!(needed, [0, 0, 1, 2, 3, 3]);
+        // A single node may do what it likes, and so may cloth that moves as one.
+        let mut state = model.initial_state();
+        state.v[820] = Vec3::Z * (20.0 * edge / dt);
+        assert!(8 * CRUMPLE < model.springs.len() && halvings(&state) == 0);
+        state.v.fill(Vec3::Z * 1e3);
+        assert_eq!(halvings(&state), 0);
     }
 
     #[test]

@@ -345,6 +345,27 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_excess_is_that_of_the_longest_springs_but_for_one_in_ten_thousand() {
+        for (n, spared) in [(20, 0), (70, 1), (90, 2)] {
+            let model = model(n);
+            let links = Links::new(&model);
+            assert_eq!(links.len() / SPARED, spared);
+            let mut x = model.rest.clone();
+            assert_eq!(links.excess(&x), 0.0);
+            // Edges along the border that are too long by less and less: the ends of three of them, nothing else, move.
+            let edge = 1.0 / f64::from(n - 1);
+            for k in 0..3 {
+                x[n as usize * (4 * k + 1) - 1] += Vec3::X * (edge * (0.1 + 0.11 * (k + 1) as f64));
+            }
+            let mut all: Vec<f64> = (0..links.len())
+                .map(|k| links.along(k, &x).length() / links.bounds[k].allowed() - 1.0)
+                .collect();
+            all.sort_unstable_by(|a, b| b.total_cmp(a));
+            assert!(all[spared] > 0.0 && links.excess(&x) == all[spared], "{n}");
+        }
+    }
+
+    #[test]
     fn the_usual_length_is_that_of_the_edges_of_a_grid() {
         assert!((Links::new(&model(11)).usual_length() - 0.1).abs() < 1e-12);
         let none = Model::new(Setup::default());

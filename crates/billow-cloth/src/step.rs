@@ -15,9 +15,6 @@ use std::fmt;
 /// How often collisions and strain limits answer each other.
 const LIMIT_ROUNDS: u32 = 6;
 
-/// How often a step is cut in halves at most.
-const HALVINGS: u32 = 3;
-
 /// Scratch of the solver. Dropping it between steps changes no result.
 #[derive(Debug, Default)]
 pub struct Workspace {
@@ -104,23 +101,23 @@ pub fn step(
     config: &Config,
     dt: f64,
 ) -> Result<StepReport, StepError> {
-    halved(model, state, work, (config, HALVINGS), dt)
+    halved(model, state, work, (config, 0), dt)
 }
 
-/// A step that is cut in halves, up to so many times, while it is too long.
+/// A step that was cut in halves so many times, and is again while it is too long.
 fn halved(
     model: &Model,
     state: &mut State,
     work: &mut Workspace,
-    (config, left): (&Config, u32),
+    (config, halvings): (&Config, u32),
     dt: f64,
 ) -> Result<StepReport, StepError> {
-    if left == 0 || config.integrator != Integrator::Coupled || !hasty(model, state, dt) {
+    if config.integrator != Integrator::Coupled || !hasty(model, state, dt, halvings) {
         return whole(model, state, work, config, dt);
     }
     // What is foreseen so well need not be repeated.
     let (before, config) = (state.clone(), Config { attempts: 0, ..*config });
-    let mut half = || halved(model, state, work, (&config, left - 1), 0.5 * dt);
+    let mut half = || halved(model, state, work, (&config, halvings + 1), 0.5 * dt);
     let report = half().and_then(|first| Ok(first.followed_by(half()?)));
     match report {
         Ok(_) => state.time = before.time + dt,

@@ -90,8 +90,9 @@ impl Coupled {
         let h = dt / f64::from(steps);
         moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
-        links.start(model, h, &lasting.tension);
-        pipeline.recall(&lasting.pushes, h);
+        let lasts = h.min(lasting.sub_step);
+        links.start(model, h, (&lasting.tension, lasts));
+        pipeline.recall(&lasting.pushes, lasts);
         objects.mark_stacks(pipeline);
         let spread = hinges.every(dt, usual);
         for k in 0..steps {
@@ -162,6 +163,7 @@ impl Coupled {
         if let Some(Elements { links, .. }) = &self.elements {
             links.remember(model.springs.len(), &mut lasting.tension);
             pipeline.remember(links.sub_step(), &mut lasting.pushes);
+            lasting.sub_step = links.sub_step();
         }
     }
 

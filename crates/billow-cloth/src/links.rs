@@ -122,13 +122,14 @@ impl Links {
         self.usual_length
     }
 
-    /// Begins a step of sub-steps of length `h` with the tensions at its start [N]; none if there are none.
-    pub(crate) fn start(&mut self, model: &Model, h: f64, tension: &[f64]) {
+    /// Begins a step of sub-steps of length `h` with the tensions at its start [N], which last for some time [s]; none if there
+    /// are none.
+    pub(crate) fn start(&mut self, model: &Model, h: f64, (tension, lasts): (&[f64], f64)) {
         let (springs, elements) = (&model.springs, &self.elements);
         par::for_each_mut(&mut self.list, |k, link| {
             let e = elements[k] as usize;
             link.start((springs.stiffness()[e] / link.rest, springs.damping()[e] / link.rest), h);
-            link.impulse = tension.get(e).map_or(0.0, |t| t * h);
+            link.impulse = tension.get(e).map_or(0.0, |t| t * lasts);
         });
         self.h = h;
     }

@@ -7,7 +7,7 @@
 
 use crate::hinges::Hinges;
 use crate::limits::{Bounds, Limits};
-use crate::links::Links;
+use crate::links::{Links, Pace};
 use crate::objects::ObjectContacts;
 use crate::{Config, Lasting, Model, air};
 use billow_contact::{Pipeline, Unresolved};
@@ -90,9 +90,8 @@ impl Coupled {
         let h = dt / f64::from(steps);
         moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
-        let lasts = h.min(lasting.sub_step);
-        links.start(model, h, (&lasting.tension, lasts));
-        pipeline.recall(&lasting.pushes, lasts);
+        links.start(model, Pace { h, usual: dt / usual }, &lasting.tension);
+        pipeline.recall(&lasting.pushes, h);
         objects.mark_stacks(pipeline);
         let spread = hinges.every(dt, usual);
         for k in 0..steps {
@@ -163,7 +162,6 @@ impl Coupled {
         if let Some(Elements { links, .. }) = &self.elements {
             links.remember(model.springs.len(), &mut lasting.tension);
             pipeline.remember(links.sub_step(), &mut lasting.pushes);
-            lasting.sub_step = links.sub_step();
         }
     }
 

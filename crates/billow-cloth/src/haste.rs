@@ -1,13 +1,9 @@
-//! Which steps are too long: those in which parts of a crowd rush past many layers, or fine cloth crumples past itself.
+//! Which steps are too long: those in which parts of a crowd rush past many layers.
 //!
 //! The contacts of a step are those that nodes will have if they go on as they do. While a heap is hit, a node that goes on
 //! would pass dozens of layers, and each of them is foreseen although the first one stops it. In half the time it passes
 //! half as many, and what happens is foreseen so much better that no step need be repeated: two halves cost a sixth less
 //! than one step that is done twice.
-//!
-//! A contact has one normal for the whole step. Where neighbours move so differently that the edge between them turns over
-//! in a step, it points anywhere in the end, and pushes tear at the cloth instead of holding it. The shorter the edges, the
-//! shorter the steps must be while the cloth crumples.
 
 use crate::{Model, State};
 use billow_num::{Vec3, par};
@@ -21,46 +17,17 @@ const RUSH: usize = 100;
 /// Cloth is a crowd if it has a contact for so many nodes; loose cloth has nothing to rush into.
 const CROWD: usize = 3;
 
-/// How far the ends of a spring may come past each other in a step, in lengths of the spring [-].
-const TURN: f64 = 2.0;
-
-/// If the ends of more than one spring in this many come farther, the cloth crumples.
-const CRUMPLE: usize = 500;
-
-/// How often a step is cut in halves at most.
-const MOST: u32 = 3;
-
-/// Whether a step of length `dt` from that state had better be done in halves, after so many `halvings`. Rushing layers are
-/// worth one of them: quarters cost more than they save.
-pub(crate) fn hasty(model: &Model, state: &State, dt: f64, halvings: u32) -> bool {
-    halvings == 0 && rushes(model, state, dt) || halvings < MOST && crumples(model, &state.v, dt)
-}
-
-/// Whether part of a crowd would come past many layers.
-fn rushes(model: &Model, state: &State, dt: f64) -> bool {
+/// Whether a step of length `dt` from that state had better be done in halves.
+pub(crate) fn hasty(model: &Model, state: &State, dt: f64) -> bool {
     let (v, surface) = (&state.v, &model.surface);
     if state.lasting.pushes.len() * CROWD < v.len() {
         return false;
     }
     let sum = par::reduce(v.len(), par::CHUNK, |range| range.map(|i| v[i]).sum::<Vec3>(), |a, b| a + b);
     let mean = sum.unwrap_or(Vec3::ZERO) / v.len() as f64;
-    let fast = |i: usize| (v[i] - mean).length() * dt > LAYERS * surface.thickness(i as u32);
-    count(v.len(), fast) * RUSH > v.len()
-}
-
-/// Whether edges would turn over.
-fn crumples(model: &Model, v: &[Vec3], dt: f64) -> bool {
-    let (ends, rest) = (model.springs.ends(), model.springs.rest_lengths());
-    let turns = |e: usize| {
-        let [a, b] = ends[e].map(|i| v[i as usize]);
-        (a - b).length_squared() * (dt * dt) > TURN * TURN * (rest[e] * rest[e])
-    };
-    count(ends.len(), turns) * CRUMPLE > ends.len()
-}
-
-/// How many of so many things are like that.
-fn count(of: usize, like: impl Fn(usize) -> bool + Sync) -> usize {
-    par::reduce(of, par::CHUNK, |range| range.filter(|k| like(*k)).count(), |a, b| a + b).unwrap_or(0)
+    let fast = |i: &usize| (v[*i] - mean).length() * dt > LAYERS * surface.thickness(*i as u32);
+    let fast = par::reduce(v.len(), par::CHUNK, |range| range.filter(fast).count(), |a, b| a + b);
+    fast.unwrap_or(0) * RUSH > v.len()
 }
 
 #[cfg(test)]
@@ -93,36 +60,8 @@ mod tests {
             (400, 400, 9.0 * layers, false),
         ] {
             let state = state(&model, contacts, (some, speed));
-            assert_eq!(
-                hasty(&model, &state, dt, 0),
-                expected,
-                "{contacts} contacts, {some} nodes at {speed}"
-            );
+            assert_eq!(hasty(&model, &state, dt), expected, "{contacts} contacts, {some} nodes at {speed}");
         }
-    }
-
-    #[test]
-    fn cloth_whose_edges_turn_over_is_halved_until_they_do_not() {
-        let model = model(40);
-        let (edge, dt) = (1.0 / 39.0, 5e-3);
-        // Every node of a row past the next, so that more than enough edges turn.
-        let at = |lengths: f64| {
-            let mut state = model.initial_state();
-            state.v[400..480].iter_mut().step_by(2).for_each(|v| *v = Vec3::Z * (lengths * edge / dt));
-            state
-        };
-        let halvings = |state: &State| {
-            let hasty = |k: &u32| hasty(&model, state, dt * 0.5f64.powi(*k as i32), *k);
-            (0..).find(|k| !hasty(k)).unwrap()
-        };
-        let needed = [0.5, 1.9, 2.9, 5.8, 11.5, 100.0].map(|lengths| halvings(&at(lengths)));
-        assert_eq!(needed, [0, 0, 1, 2, 3, 3]);
-        // A single node may do what it likes, and so may cloth that moves as one.
-        let mut state = model.initial_state();
-        state.v[820] = Vec3::Z * (20.0 * edge / dt);
-        assert!(8 * CRUMPLE < model.springs.len() && halvings(&state) == 0);
-        state.v.fill(Vec3::Z * 1e3);
-        assert_eq!(halvings(&state), 0);
     }
 
     #[test]

@@ -26,7 +26,4 @@ pub struct Lasting {
     pub tension: Vec<f64>,
     /// Contacts between surfaces.
     pub pushes: Vec<Push>,
-    /// Length of the sub-steps in which they were found [s]. What stopped something in so short a time does not go on for
-    /// longer.
-    pub sub_step: f64,
 }

@@ -101,23 +101,22 @@ pub fn step(
     config: &Config,
     dt: f64,
 ) -> Result<StepReport, StepError> {
-    halved(model, state, work, (config, 0), dt)
+    if config.integrator == Integrator::Coupled && hasty(model, state, dt) {
+        return in_halves(model, state, work, config, dt);
+    }
+    whole(model, state, work, config, dt)
 }
 
-/// A step that was cut in halves so many times, and is again while it is too long.
-fn halved(
+/// A step in two halves, of which none is repeated.
+fn in_halves(
     model: &Model,
     state: &mut State,
     work: &mut Workspace,
-    (config, halvings): (&Config, u32),
+    config: &Config,
     dt: f64,
 ) -> Result<StepReport, StepError> {
-    if config.integrator != Integrator::Coupled || !hasty(model, state, dt, halvings) {
-        return whole(model, state, work, config, dt);
-    }
-    // What is foreseen so well need not be repeated.
     let (before, config) = (state.clone(), Config { attempts: 0, ..*config });
-    let mut half = || halved(model, state, work, (&config, halvings + 1), 0.5 * dt);
+    let mut half = || whole(model, state, work, &config, 0.5 * dt);
     let report = half().and_then(|first| Ok(first.followed_by(half()?)));
     match report {
         Ok(_) => state.time = before.time + dt,

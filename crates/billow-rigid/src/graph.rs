@@ -4,6 +4,8 @@
 //! circle are one group (a strongly connected component); a group's level is the longest way from a body that
 //! rests on nothing. Only groups that something immovable bears count as supported.
 
+use billow_num::par;
+
 /// Levels of bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Levels {
@@ -19,6 +21,8 @@ pub(crate) struct Levels {
 pub(crate) fn levels(fixed: &[bool], edges: &mut Vec<[u32; 2]>) -> Levels {
     let n = fixed.len();
     edges.retain(|[_, above]| !fixed[*above as usize]);
+    // Contacts of a pair follow one another: most repetitions go before sorting.
+    edges.dedup();
     edges.sort_unstable();
     edges.dedup();
     let mut starts = vec![0u32; n + 1];
@@ -28,9 +32,9 @@ pub(crate) fn levels(fixed: &[bool], edges: &mut Vec<[u32; 2]>) -> Levels {
     }
     let groups = components(n, &starts, edges);
     // Tarjan numbers a component after everything it leads to: descending numbers are a topological order.
-    let mut order: Vec<u32> = (0..n as u32).collect();
-    order.sort_by_key(|v| std::cmp::Reverse(groups[*v as usize]));
     let count = groups.iter().map(|g| g + 1).max().unwrap_or(0) as usize;
+    let all: Vec<u32> = (0..n as u32).collect();
+    let (order, _) = par::bucketed(&all, count, |v| count - 1 - groups[*v as usize] as usize);
     let (mut level, mut borne) = (vec![0u32; count], vec![false; count]);
     for v in 0..n {
         borne[groups[v] as usize] |= fixed[v];

@@ -167,12 +167,14 @@ fn square_of_frequency(model: &Model, e: usize) -> f64 {
 }
 
 /// Speed along the mode per impulse, `Σ |uᵢ|²/mᵢ`.
+#[inline(always)]
 fn compliance(model: &Model, hinge: &Hinge, e: usize) -> f64 {
     let terms = hinge.mode.iter().zip(model.bending.nodes()[e]);
     terms.map(|(mode, i)| mode.length_squared() * model.inverse_masses[i as usize]).sum()
 }
 
 impl Bend {
+    #[inline(always)]
     fn linearise(&mut self, model: &Model, x: &[Vec3], h: f64) {
         let e = self.element as usize;
         self.hinge = model.bending.hinge(e, x);

@@ -29,6 +29,7 @@ impl Corner {
 
     /// A point that moves from `x0` to `x1` and keeps a distance around itself, and its edges no more than that. One that is
     /// not finite may be anywhere.
+    #[inline(always)]
     pub(crate) fn new(x0: [f64; 3], x1: [f64; 3], [distance, of_edges]: [f64; 2]) -> Self {
         let ([a, b, c], [d, e, f]) = (x0.map(|x| x as f32), x1.map(|x| x as f32));
         let size = a.abs() + b.abs() + c.abs() + (d.abs() + e.abs() + f.abs());

@@ -24,6 +24,7 @@ const SMALLEST: f32 = 1e-14;
 
 /// Whether no two elements of the triangles around a vertex come as near as they keep, except those that have a node in
 /// common.
+#[inline(always)]
 pub(crate) fn open(surface: &Surface, corners: &[Corner], vertex: u32) -> bool {
     let topology = surface.topology();
     if topology.vertex_kinds()[vertex as usize] != VertexKind::Interior {

@@ -162,6 +162,7 @@ impl Near {
     }
 
     /// Where a node is for some steps, unless it is too fast for that.
+    #[inline(always)]
     fn lasting(&self, fit: Fit<'_>, i: usize) -> Option<Way> {
         let (way, thickness) = (fit.way(i), fit.surface.thickness(i as u32));
         let (ahead, came) = (0.5 * way.from.distance(way.to), way.from.distance(*self.before.get(i)?));

@@ -32,6 +32,8 @@ pub struct Workspace {
     barriers: Repulsions,
     /// End positions the trajectories were last tested with.
     x1: Vec<Vec3>,
+    /// What collided with them, if nothing was done about it yet.
+    learnt: Vec<Collision>,
     zones: Zones,
 }
 
@@ -122,6 +124,7 @@ impl<'a> Pipeline<'a> {
     pub fn new(surface: &'a Surface, step: Step<'a>, work: &'a mut Workspace) -> Self {
         work.room.clear();
         work.met.clear();
+        work.learnt.clear();
         work.barriers.prepare(&[], surface.inverse_masses());
         Self { surface, step, config: step.config, work, report: Report::default(), stage: Stage::Begun }
     }
@@ -198,10 +201,9 @@ impl<'a> Pipeline<'a> {
     /// meet. The answer is whether many would be so fast that stopping them would tear at their surroundings: a solver may
     /// then do its sub-steps again, knowing them. A few are stopped at less cost by impulses.
     pub fn learn(&mut self, v: &[Vec3]) -> bool {
-        let collisions = self.detect(0..v.len() as u32, v);
+        let collisions = self.detect_all(v);
         let x = self.step.x;
-        let Workspace { touches, repulsions, x1, room, .. } = &mut *self.work;
-        forget(&collisions, x1);
+        let Workspace { touches, repulsions, room, learnt: known, .. } = &mut *self.work;
         let mut fast = 0;
         let mut learnt = Vec::with_capacity(collisions.len());
         for collision in &collisions {
@@ -218,6 +220,7 @@ impl<'a> Pipeline<'a> {
         if many {
             repulsions.prepare(touches, self.surface.inverse_masses());
         }
+        *known = collisions;
         many
     }
 
@@ -256,7 +259,7 @@ impl Pipeline<'_> {
         let before = self.report.collisions;
         // What changed since the last call may collide within a zone, which cannot grow.
         self.work.zones.reset(self.surface.vertex_count());
-        let mut collisions = self.detect(0..v.len() as u32, v);
+        let mut collisions = self.detect_all(v);
         for round in 1.. {
             if collisions.is_empty() {
                 break;
@@ -301,6 +304,20 @@ impl Pipeline<'_> {
             let gap = (BARRIER * gap).min(now.max(LEAST * gap));
             Touch { contact, gap, friction: 0.0 }
         }));
+    }
+
+    /// Tests all trajectories, unless they are those of which it was learnt what collides.
+    fn detect_all(&mut self, v: &[Vec3]) -> Vec<Collision> {
+        let Step { x, dt, .. } = self.step;
+        let Workspace { learnt, x1, .. } = &mut *self.work;
+        let learnt = std::mem::take(learnt);
+        if !learnt.is_empty() {
+            if x1.iter().enumerate().all(|(i, end)| *end == x[i] + v[i] * dt) {
+                return learnt;
+            }
+            forget(&learnt, x1);
+        }
+        self.detect(0..v.len() as u32, v)
     }
 
     /// Tests the trajectories of those of the nodes whose velocities changed; the earliest collision first.

@@ -200,9 +200,10 @@ impl Search {
             }
             for ((a, one), (b, other)) in [((a, facet_a), (b, facet_b)), ((b, facet_b), (a, facet_a))] {
                 for k in bits(if other.face { one.points } else { 0 }) {
-                    let beyond = self.slabs[b as usize].beyond(&corners[one.nodes[k] as usize]);
-                    let pair = Pair::vertex_face(surface, one.nodes[k], other.nodes);
-                    if let Some(pair) = pair.filter(|_| beyond <= 0.0) {
+                    if self.slabs[b as usize].beyond(&corners[one.nodes[k] as usize]) {
+                        continue;
+                    }
+                    if let Some(pair) = Pair::vertex_face(surface, one.nodes[k], other.nodes) {
                         tell(Candidate { pair, name: Name::vertex_face((a, k), b) });
                     }
                 }

@@ -43,6 +43,7 @@ impl Slabs {
     };
 
     /// The slabs of a triangle.
+    #[inline(always)]
     pub(crate) fn new(corners: [&Corner; 3]) -> Self {
         let [a, b, c] = corners.map(Corner::from);
         let sides = [b - a, c - b, a - c];
@@ -59,6 +60,7 @@ impl Slabs {
     }
 
     /// Fits the slabs in their directions.
+    #[inline(always)]
     fn fit(&mut self, corners: [&Corner; 3]) {
         let around = Vec4::splat(corners[0].around().max(corners[1].around()).max(corners[2].around()));
         let [start, end] = [
@@ -74,11 +76,11 @@ impl Slabs {
         self.x * Vec4::splat(x.x) + self.y * Vec4::splat(x.y) + self.z * Vec4::splat(x.z)
     }
 
-    /// How far a corner certainly stays beyond some slab; negative if it may not [m].
+    /// Whether a corner certainly stays beyond some slab.
     #[inline(always)]
-    pub(crate) fn beyond(&self, corner: &Corner) -> f32 {
+    pub(crate) fn beyond(&self, corner: &Corner) -> bool {
         let (above, below) = self.off(corner);
-        above.max(below).max_element()
+        beyond(above, below)
     }
 
     /// How far a corner is above and below the slabs, negative if it is not all the way.

@@ -108,12 +108,14 @@ impl Surface {
     }
 
     /// Properties of a vertex's body.
+    #[inline(always)]
     fn properties(&self, vertex: u32) -> &BodyProperties {
         // There is nothing to look up if there is only one.
         if let [only] = &self.bodies[..] { only } else { &self.bodies[self.body_of(vertex) as usize] }
     }
 
     /// Thickness at a vertex [m].
+    #[inline(always)]
     pub fn thickness(&self, vertex: u32) -> f64 {
         self.properties(vertex).thickness
     }
@@ -156,6 +158,7 @@ impl Surface {
     }
 
     /// Distance two elements keep, given one vertex of each [m].
+    #[inline(always)]
     pub fn gap(&self, a: u32, b: u32) -> f64 {
         0.5 * (self.thickness(a) + self.thickness(b))
     }

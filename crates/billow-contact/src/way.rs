@@ -34,6 +34,7 @@ impl Way {
     }
 
     /// Whether a node that goes another way is certainly within this one at any time.
+    #[inline(always)]
     pub(crate) fn holds(&self, other: &Self) -> bool {
         // More than what rounding takes away.
         const MARGIN: f64 = 1.0 - 1e-6;
@@ -69,6 +70,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Distance that elements of the vertex's body keep around themselves in pairs of a kind [m].
+    #[inline(always)]
     pub(crate) fn around(&self, vertex: usize, kind: Kind) -> f64 {
         0.5 * self.reach.of(kind) * self.surface.thickness(vertex as u32)
     }
@@ -80,6 +82,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The way of a node.
+    #[inline(always)]
     pub(crate) fn way(&self, vertex: usize) -> Way {
         let (Path { x0, x1 }, Frame { from, to }) = (self.path, self.frame);
         Way {

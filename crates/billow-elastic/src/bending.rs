@@ -50,6 +50,7 @@ pub struct Hinge {
 }
 
 /// The bending mode and `(sin, cos)` of half the angle between the normals; `None` for a collapsed triangle.
+#[inline(always)]
 pub fn bending_mode([x1, x2, x3, x4]: [Vec3; 4]) -> Option<([Vec3; 4], f64, f64)> {
     let edge = x4 - x3;
     let (n1, n2) = ((x1 - x3).cross(x1 - x4), (x2 - x4).cross(x2 - x3));
@@ -180,6 +181,7 @@ impl Bending {
     }
 
     /// Element `e` linearised at `x`; a collapsed one exerts nothing.
+    #[inline(always)]
     pub fn hinge(&self, e: usize, x: &[Vec3]) -> Hinge {
         match bending_mode(self.nodes[e].map(|i| x[i as usize])) {
             Some((mode, half_sine, half_cosine)) => Hinge {

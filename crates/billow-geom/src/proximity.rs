@@ -153,6 +153,7 @@ fn common_perpendicular(e: Vec3, f: Vec3, g: Vec3) -> Option<([f64; 2], bool)> {
 const ORDINARY: std::ops::Range<f64> = 1e-200..1e200;
 
 /// Length of `v`, and `v` scaled to length one; `fallback` scaled to length one where `v` is zero, and zero where both are.
+#[inline(always)]
 fn length_and_unit(v: Vec3, fallback: impl Fn() -> Vec3) -> (f64, Vec3) {
     let length2 = v.length_squared();
     if ORDINARY.contains(&length2) {

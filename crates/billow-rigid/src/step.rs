@@ -197,8 +197,9 @@ fn too_deep(model: &Model, found: &Found) -> Option<Contact> {
     (found.gap < -allowed).then_some(Contact { skin: kept, ..found.contact })
 }
 
-/// Times that bodies are pushed apart after a step.
-const CLEARINGS: u32 = 6;
+/// Times that bodies are pushed apart after a step, at most: each time what was pushed may reach one body farther. After six
+/// times one pair of a thousand falling rings was left 0.15 mm deep in one of 120 frames, after twelve none.
+const CLEARINGS: u32 = 12;
 /// The same where contacts are exact. Pushing a heap over and over shakes it: the floor of the tallest silo in the gallery bore
 /// 5.5 kN instead of 3.5 when balls were pushed six times.
 const EXACT: u32 = 3;
@@ -275,14 +276,14 @@ mod tests {
 
     /// Each time one body more is pushed into the next.
     #[test]
-    fn sampled_bodies_are_pushed_six_times_and_exact_ones_three() {
+    fn sampled_bodies_are_pushed_twelve_times_and_exact_ones_three() {
         let moved = |mesh: &TriMesh| {
-            let (model, mut state, mut work) = sunk_stack(mesh, 12, (2e-3, 0.04));
+            let (model, mut state, mut work) = sunk_stack(mesh, 20, (2e-3, 0.04));
             let before = state.clone();
             clear_up(&model, &mut state, &mut work, &Config::default(), 0.01);
             before.bodies.iter().zip(&state.bodies).filter(|(b, a)| b.pose != a.pose).count()
         };
-        assert_eq!(moved(&torus(0.3, 0.1, 16, 10).unwrap()), 6);
+        assert_eq!(moved(&torus(0.3, 0.1, 16, 10).unwrap()), 12);
         assert_eq!(moved(&cuboid(Vec3::new(0.6, 0.6, 0.2), [1; 3]).unwrap()), 3);
     }
 }

@@ -141,6 +141,7 @@ impl Differences {
 
     /// Times `(lo, hi)` between which the fixed direction `n` separates the pair: proven for all `t` with
     /// `lo < t ≤ hi` inside `[0, 1]`, nothing if `lo ≥ hi`. `lo` is negative when `t = 0` is included.
+    #[inline(always)]
     pub(super) fn reach(&self, n: Vec3) -> (f64, f64) {
         let m = self.margin(n);
         let [p, q] = self.along(n);

@@ -55,28 +55,25 @@ pub(crate) struct Pace {
     pub(crate) usual: f64,
 }
 
-/// What sweeps need of a spring: two lines of a cache, no divisions. How much its impulse must change is known up to the rate
-/// at which its length changes, in three ways of which the middle one holds; that leaves little for a sweep to do between
-/// looking at velocities and changing them, and what follows waits for it.
+/// What sweeps need of a spring: two lines of a cache, no divisions.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// From the first end to the second at the start of the sub-step [-].
     unit: Vec3,
+    /// Length then [m].
+    length: f64,
     /// Impulse that pulls the ends together, of this sub-step or the last [N·s].
     impulse: f64,
     /// Inverse masses of the ends [1/kg].
     weights: [f64; 2],
-    /// Change of the impulse to that of its force if the length did not change [N·s], and what is added per rate [kg].
+    /// Impulse if the length did not change [N·s], and what is added per rate of the length [kg].
     still: f64,
     per_rate: f64,
-    /// What is added to the former per impulse that it has already [-].
-    per_impulse: f64,
-    /// The same to arrive at the longest and the shortest length it may have [N·s], and what is added per rate [kg].
-    if_long: f64,
-    if_short: f64,
-    mass: f64,
     /// Impulse per length at the start of the sub-step [N·s/m].
     per_length: f64,
+    /// Change of the length at the end of the sub-step per impulse [m/(N·s)], and its inverse.
+    compliance: f64,
+    resistance: f64,
     rest: f64,
     /// Lengths between which impulses keep it [m].
     shortest: f64,
@@ -109,15 +106,14 @@ impl Links {
             let weights = springs.ends()[e].map(|i| model.inverse_masses[i as usize]);
             Link {
                 unit: Vec3::ZERO,
+                length: 0.0,
                 impulse: 0.0,
                 weights,
                 still: 0.0,
                 per_rate: 0.0,
-                per_impulse: 0.0,
-                if_long: 0.0,
-                if_short: 0.0,
-                mass: (weights[0] + weights[1]).recip(),
                 per_length: 0.0,
+                compliance: 0.0,
+                resistance: 0.0,
                 rest,
                 shortest: rest * (1.0 - STOP * limit.compression),
                 longest: rest * (1.0 + STOP * limit.extension),
@@ -177,10 +173,12 @@ impl Links {
 
     /// Begins a sub-step from `x` with a part of the last one's impulses.
     pub(crate) fn begin(&mut self, x: &[Vec3], v: &mut [Vec3]) {
-        let (per_second, given) = (self.h.recip(), 1.0 - self.left);
         self.tiles.sweep(&mut self.list, v, |link, [a, b], [va, vb]| {
             let along = x[*b as usize] - x[*a as usize];
-            link.begin(along, (per_second, given));
+            link.length = along.length();
+            link.unit = if link.length > 0.0 { along * link.length.recip() } else { Vec3::ZERO };
+            link.impulse *= KEPT;
+            link.still = link.per_length * (link.length - link.rest);
             *va += link.unit * (link.impulse * link.weights[0]);
             *vb -= link.unit * (link.impulse * link.weights[1]);
         });
@@ -188,8 +186,12 @@ impl Links {
 
     /// One sweep over the velocities of the sub-step.
     pub(crate) fn sweep(&mut self, v: &mut [Vec3]) {
+        let (h, left) = (self.h, self.left);
         self.tiles.sweep(&mut self.list, v, |link, _, [va, vb]| {
-            let change = link.change(link.unit.dot(*vb - *va));
+            let without = link.unit.dot(*vb - *va) + (link.weights[0] + link.weights[1]) * link.impulse;
+            let impulse = link.impulse_at(without, (h, left));
+            let change = impulse - link.impulse;
+            link.impulse = impulse;
             *va += link.unit * (change * link.weights[0]);
             *vb -= link.unit * (change * link.weights[1]);
         });
@@ -289,53 +291,26 @@ impl Bound {
 impl Link {
     /// Prepares sub-steps of length `h`, given its tension per length and per speed [N/m, N·s/m]:
     /// `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the length `l` would have without the
-    /// impulse, solved for it; an impulse changes the length by `c`.
+    /// impulse, solved for it.
     fn start(&mut self, (stiffness, damping): (f64, f64), h: f64) {
+        self.compliance = h * (self.weights[0] + self.weights[1]);
+        self.resistance = self.compliance.recip();
         let force = h * stiffness + damping;
-        let gain = h / (1.0 + h * force / self.mass);
+        let gain = h / (1.0 + self.compliance * force);
         (self.per_length, self.per_rate) = (gain * stiffness, gain * force);
-        self.per_impulse = self.per_rate / self.mass - 1.0;
     }
 
-    /// Begins a sub-step in which the second end is so far from the first, given the inverse of its length [1/s] and the part
-    /// of what is beyond the limits that it takes away.
-    ///
-    /// Beyond a limit the impulse is that which leads there, whatever the force is. With the impulse `J` it begins with,
-    /// the rate would be `l' + J/m` without it, and `l + h l' + h J/m − limit = h J'/m` gives `J' = J + m (l' + (l − limit)/h)`.
+    /// The impulse that pulls the ends together, given the rate of the length without it, such that what is beyond its limits
+    /// keeps the part `left` of that [N·s].
     #[inline(always)]
-    fn begin(&mut self, along: Vec3, (per_second, given): (f64, f64)) {
-        let length = along.length();
-        self.unit = if length > 0.0 { along * length.recip() } else { Vec3::ZERO };
-        self.impulse *= KEPT;
-        self.still = self.per_length * (length - self.rest) + self.per_impulse * self.impulse;
-        let (beyond, short) = (length - self.longest, length - self.shortest);
-        let fast = self.mass * per_second;
-        self.if_long = fast * least(beyond, given * beyond);
-        self.if_short = fast * most(short, given * short);
-    }
-
-    /// Changes the impulse that pulls the ends together to what it must be, given the rate of the length with what it is.
-    /// Returns by how much [N·s].
-    #[inline(always)]
-    fn change(&mut self, rate: f64) -> f64 {
+    fn impulse_at(&self, rate: f64, (h, left): (f64, f64)) -> f64 {
         let pull = self.still + self.per_rate * rate;
-        let change = least(most(pull, self.if_long + self.mass * rate), self.if_short + self.mass * rate);
-        self.impulse += change;
-        self.still += self.per_impulse * change;
-        change
+        let end = self.length + rate * h - self.compliance * pull;
+        let longest = self.longest + left * (self.length - self.longest).max(0.0);
+        let shortest = self.shortest - left * (self.shortest - self.length).max(0.0);
+        // Nothing is added within the limits.
+        pull + (end - end.min(longest).max(shortest)) * self.resistance
     }
-}
-
-/// The smaller of two; unlike `f64::min` one instruction, because it does not look for not-a-number.
-#[inline(always)]
-fn least(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
-}
-
-/// The larger of two.
-#[inline(always)]
-fn most(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }
 
 #[cfg(test)]

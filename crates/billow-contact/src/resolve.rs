@@ -485,6 +485,37 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_was_learnt_to_collide_is_not_tested_again_unless_it_moves_otherwise() {
+        let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, 40, 40).unwrap();
+        let first = sheet.positions.len() as u32;
+        let stone = [Vec3::ZERO, Vec3::X, Vec3::Y].map(|x| Vec3::Z * 0.1 + 1e-3 * x);
+        let x = [sheet.positions, stone.to_vec()].concat();
+        let triangles = [sheet.triangles, vec![[first, first + 1, first + 2]]].concat();
+        let (surface, config) = (Surface::of_one(&x, &triangles, THICKNESS), Config::default());
+        let falling = |speed: f64| -> Vec<Vec3> {
+            let falls = |i: u32| if i < first { Vec3::ZERO } else { Vec3::NEG_Z * speed };
+            (0..x.len() as u32).map(falls).collect()
+        };
+        // What was learnt of, then what is to be done.
+        let collide = |learnt: Option<f64>, speed: f64| {
+            let mut work = Workspace::default();
+            let mut pipeline = Pipeline::new(&surface, Step { x: &x, dt: 0.01, config: &config }, &mut work);
+            pipeline.find(&vec![Vec3::ZERO; x.len()]);
+            if let Some(speed) = learnt {
+                assert!(!pipeline.learn(&falling(speed)), "few collisions are left to impulses");
+            }
+            let mut v = falling(speed);
+            assert!(pipeline.collide(&mut v, &|_, _| {}).unwrap() > 0);
+            (v, pipeline.into_report().tests)
+        };
+        let (alone, tests) = collide(None, 20.0);
+        assert_eq!(collide(Some(20.0), 20.0), (alone.clone(), tests));
+        // Otherwise all is tested anew, and nothing is missed.
+        let (after, more) = collide(Some(15.0), 20.0);
+        assert!(after == alone && more > tests, "{more} {tests}");
+    }
+
     /// Layers that limits press together in step after step keep a part of their distance.
     #[test]
     fn what_collides_in_every_step_does_not_come_ever_nearer() {

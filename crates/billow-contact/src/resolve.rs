@@ -443,6 +443,16 @@ mod tests {
         (Surface::of_one(&x, &[[0, 1, 2], [3, 4, 5]], THICKNESS), x)
     }
 
+    /// A sheet of n × n nodes and a small triangle above it, whose first node is told.
+    fn sheet_and_stone(n: u32) -> (Surface, Vec<Vec3>, u32) {
+        let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, n, n).unwrap();
+        let first = sheet.positions.len() as u32;
+        let stone = [Vec3::ZERO, Vec3::X, Vec3::Y].map(|x| Vec3::Z * 0.1 + 1e-3 * x);
+        let x = [sheet.positions, stone.to_vec()].concat();
+        let triangles = [sheet.triangles, vec![[first, first + 1, first + 2]]].concat();
+        (Surface::of_one(&x, &triangles, THICKNESS), x, first)
+    }
+
     /// What is pinched and was not expected to touch must come as near as it has room for. If it were stopped where it is,
     /// it would never become a contact, and collide in every step.
     #[test]
@@ -470,12 +480,7 @@ mod tests {
     #[test]
     fn a_few_fast_collisions_are_left_to_impulses() {
         for (n, worth) in [(4, true), (70, false)] {
-            let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, n, n).unwrap();
-            let first = sheet.positions.len() as u32;
-            let stone = [Vec3::ZERO, Vec3::X, Vec3::Y].map(|x| Vec3::Z * 0.1 + 1e-3 * x);
-            let x = [sheet.positions, stone.to_vec()].concat();
-            let triangles = [sheet.triangles, vec![[first, first + 1, first + 2]]].concat();
-            let (surface, config) = (Surface::of_one(&x, &triangles, THICKNESS), Config::default());
+            let ((surface, x, first), config) = (sheet_and_stone(n), Config::default());
             let mut work = Workspace::default();
             let mut pipeline = Pipeline::new(&surface, Step { x: &x, dt: 0.01, config: &config }, &mut work);
             pipeline.find(&vec![Vec3::ZERO; x.len()]);
@@ -487,12 +492,7 @@ mod tests {
 
     #[test]
     fn what_was_learnt_to_collide_is_not_tested_again_unless_it_moves_otherwise() {
-        let sheet = billow_geom::shapes::cloth_grid(1.0, 1.0, 40, 40).unwrap();
-        let first = sheet.positions.len() as u32;
-        let stone = [Vec3::ZERO, Vec3::X, Vec3::Y].map(|x| Vec3::Z * 0.1 + 1e-3 * x);
-        let x = [sheet.positions, stone.to_vec()].concat();
-        let triangles = [sheet.triangles, vec![[first, first + 1, first + 2]]].concat();
-        let (surface, config) = (Surface::of_one(&x, &triangles, THICKNESS), Config::default());
+        let ((surface, x, first), config) = (sheet_and_stone(40), Config::default());
         let falling = |speed: f64| -> Vec<Vec3> {
             let falls = |i: u32| if i < first { Vec3::ZERO } else { Vec3::NEG_Z * speed };
             (0..x.len() as u32).map(falls).collect()

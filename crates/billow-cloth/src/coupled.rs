@@ -84,13 +84,14 @@ impl Coupled {
         self.end = time + dt;
         let Self { elements, moved, outer, faces, objects, .. } = self;
         let Elements { links, hinges, .. } = elements.get_or_insert_with(|| Elements::new(model));
-        let usual = f64::from(config.substeps.max(1)).max(SIGNAL * dt / links.usual_length());
+        let coarse = f64::from(config.substeps.max(1));
+        let usual = coarse.max(SIGNAL * dt / links.usual_length());
         let steps = small_steps(usual, links.excess(x));
         stages.count("small steps", u64::from(steps));
         let h = dt / f64::from(steps);
         moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
-        links.start(model, Pace { h, usual: dt / usual }, &lasting.tension);
+        links.start(model, Pace { h, usual: dt / usual, coarse: dt / coarse }, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
         objects.mark_stacks(pipeline);
         let spread = hinges.every(dt, usual);
@@ -170,8 +171,8 @@ impl Coupled {
         self.objects.count(counts);
     }
 
-    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step, more of them
-    /// where that is not enough. What collided before stays on its side, and objects have the last word.
+    /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step; more of them
+    /// where that is not enough, with all lines of tension pulled straight in between. What collided before stays on its side, and objects have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, pipeline: &mut Pipeline<'_>, x: &mut [Vec3]) {
         const ROUNDS: u32 = 40;
         let Self { elements, objects, end, .. } = self;
@@ -182,9 +183,14 @@ impl Coupled {
         objects.index(x.len());
         let mut others = Others { pipeline, objects, end: *end };
         for sweep in 1..=sweeps * ROUNDS {
-            let any = limits.sweep(links, &mut others, x);
-            if !any || sweep.is_multiple_of(sweeps) && !limits.any_too_long(links, x) {
+            if !limits.sweep(links, &mut others, x) {
                 break;
+            }
+            if sweep.is_multiple_of(sweeps) {
+                if !limits.any_too_long(links, x) {
+                    break;
+                }
+                limits.pull_lines(links, &mut others, x);
             }
         }
     }

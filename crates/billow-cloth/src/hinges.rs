@@ -24,7 +24,8 @@ const TURNED: f64 = 0.05;
 /// How often moments of soft fabrics are evaluated in a step, unless it has more sub-steps than usual.
 const OFTEN: u32 = 2;
 
-/// Part of an element's own oscillation, in radians, that passes in a step of a soft fabric at most [-].
+/// Part of an element's own oscillation, in radians, that passes in a step of a soft fabric at most; moments of stiffer ones are
+/// evaluated more often in the same measure [-].
 const SOFT: f64 = 2.5;
 
 /// Of so many elements, one may be stiffer than what decides how often moments are evaluated.
@@ -83,8 +84,8 @@ impl Hinges {
 
     /// After how many sub-steps moments are evaluated again in a step of length `dt` that usually has so many of them.
     pub(crate) fn every(&self, dt: f64, usual: f64) -> u32 {
-        // Not-a-number is stiff.
-        if dt * self.frequency <= SOFT { (usual as u32 / OFTEN).max(1) } else { 1 }
+        let times = f64::from(OFTEN) * (dt * self.frequency / SOFT).max(1.0);
+        (usual / times).max(1.0) as u32
     }
 
     /// Modes and moments at `x`, the start of a step, to be evaluated every `spread` sub-steps of length `h`.
@@ -242,6 +243,12 @@ mod tests {
             [1.0, 8.0, 16.0].map(|usual| Hinges::new(&model).every(1.0 / 192.0, usual))
         });
         assert_eq!(every, [[1, 4, 8], [1; 3]]);
+        // Twice and four times as stiff as what is soft.
+        let mut hinges = Hinges::new(&crate::links::tests::model(8));
+        for (frequency, expected) in [(0.9, 8), (2.0, 4), (4.0, 2), (9.0, 1), (f64::NAN, 8)] {
+            hinges.frequency = frequency * SOFT * 192.0;
+            assert_eq!(hinges.every(1.0 / 192.0, 16.0), expected, "{frequency}");
+        }
 
         let model = crate::links::tests::model(8);
         let mut draws = Stream::new(4, 1).at(0);

@@ -19,6 +19,7 @@ mod forces;
 mod haste;
 mod hinges;
 mod limits;
+mod lines;
 mod links;
 mod material;
 mod model;

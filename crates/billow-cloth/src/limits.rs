@@ -2,11 +2,12 @@
 //!
 //! Springs beyond their limits are few and close together, and setting one may take its neighbours beyond theirs. A sweep
 //! therefore looks only at springs whose ends moved since they were looked at last, in the order of a sweep over all,
-//! whose result it has.
+//! whose result it has. Where that is not enough, springs are set on their limits together, see [`crate::lines`].
 
+use crate::lines::Lines;
 use crate::links::Links;
 use billow_num::Vec3;
-use billow_num::par::Incidence;
+use billow_num::par::{Incidence, Marks};
 
 /// If more than one spring in this many must be looked at, all are, by all threads.
 const MANY: usize = 8;
@@ -18,8 +19,8 @@ pub(crate) struct Limits {
     /// Springs to be looked at, by their places in a sweep.
     open: Marks,
     /// Nodes that moved in this sweep.
-    moved: Vec<u32>,
-    has_moved: Vec<bool>,
+    moved: Marks,
+    lines: Lines,
 }
 
 /// What else holds for positions at the end of a step.
@@ -36,8 +37,8 @@ impl Limits {
         Self {
             springs_of: links.by_node(nodes),
             open: Marks::new(links.len()),
-            moved: Vec::new(),
-            has_moved: vec![false; nodes],
+            moved: Marks::new(nodes),
+            lines: Lines::default(),
         }
     }
 
@@ -62,73 +63,33 @@ impl Limits {
             bounds.push_out(x, None);
             return self.open(links, x);
         }
-        let Self { springs_of, open, moved, has_moved } = self;
-        let mut note = |node: u32| {
-            if !std::mem::replace(&mut has_moved[node as usize], true) {
-                moved.push(node);
-            }
-        };
-        open.sweep(|open, k| {
-            for node in links.limit(k, x).into_iter().flatten() {
-                note(node);
-                springs_of
-                    .of(node as usize)
-                    .iter()
-                    .filter(|other| other.0 != k)
-                    .for_each(|(other, _)| open.set(*other));
+        let Self { springs_of, open, moved, .. } = &*self;
+        links.limit_marked(open, x, |k, nodes| {
+            for node in nodes {
+                moved.set(node);
+                let others = springs_of.of(node as usize).iter().filter(|other| other.0 != k);
+                others.for_each(|(other, _)| open.set(*other));
             }
         });
-        bounds.separate(x, &mut note);
-        bounds.push_out(x, Some(moved));
-        for node in moved.drain(..) {
-            has_moved[node as usize] = false;
-            springs_of.of(node as usize).iter().for_each(|(k, _)| open.set(*k));
-        }
-        open.count() > 0
-    }
-}
-
-/// A set of small numbers.
-#[derive(Debug)]
-struct Marks {
-    words: Vec<u64>,
-}
-
-impl Marks {
-    fn new(count: usize) -> Self {
-        Self { words: vec![0; count.div_ceil(64)] }
+        bounds.separate(x, &mut |node| moved.set(node));
+        self.settle(bounds, x);
+        self.open.count() > 0
     }
 
-    fn clear(&mut self) {
-        self.words.fill(0);
+    /// One sweep over lines of springs under tension, after which springs whose ends moved are to be looked at.
+    pub(crate) fn pull_lines(&mut self, links: &Links, bounds: &mut impl Bounds, x: &mut [Vec3]) {
+        let Self { springs_of, moved, lines, .. } = self;
+        lines.sweep(links, springs_of, x, |node| moved.set(node));
+        self.settle(bounds, x);
     }
 
-    fn set(&mut self, k: u32) {
-        self.words[k as usize / 64] |= 1 << (k % 64);
-    }
-
-    fn count(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.words).flat_map(|(at, &word)| {
-            let next = |rest: &u64| Some(rest & (rest - 1)).filter(|rest| *rest != 0);
-            let rests = std::iter::successors((word != 0).then_some(word), next);
-            rests.map(move |rest| 64 * at + rest.trailing_zeros())
-        })
-    }
-
-    /// Takes numbers out in ascending order. Those that `f` sets come in the same sweep if they are after the one it got.
-    fn sweep(&mut self, mut f: impl FnMut(&mut Self, u32)) {
-        for at in 0..self.words.len() {
-            let mut left = u64::MAX;
-            while self.words[at] & left != 0 {
-                let bit = (self.words[at] & left).trailing_zeros();
-                self.words[at] &= !(1 << bit);
-                left = u64::MAX.checked_shl(bit + 1).unwrap_or(0);
-                f(self, 64 * at as u32 + bit);
-            }
+    /// Takes nodes that moved out of objects; their springs are to be looked at.
+    fn settle(&mut self, bounds: &mut impl Bounds, x: &mut [Vec3]) {
+        let moved: Vec<u32> = self.moved.iter().collect();
+        self.moved.clear();
+        bounds.push_out(x, Some(&moved));
+        for node in moved {
+            self.springs_of.of(node as usize).iter().for_each(|(k, _)| self.open.set(*k));
         }
     }
 }
@@ -191,20 +152,5 @@ mod tests {
             assert_eq!(x, all);
         }
         assert!(few > 10 && !limits.any_too_long(&links, &x), "{few}");
-    }
-
-    #[test]
-    fn a_sweep_meets_what_is_set_ahead_of_it() {
-        let mut marks = Marks::new(200);
-        [3, 64, 190].iter().for_each(|k| marks.set(*k));
-        let mut met = Vec::new();
-        marks.sweep(|marks, k| {
-            met.push(k);
-            if k == 64 {
-                [2, 65, 127, 128].iter().for_each(|other| marks.set(*other));
-            }
-        });
-        assert_eq!(met, [3, 64, 65, 127, 128, 190]);
-        assert!(marks.iter().eq([2]) && marks.count() == 1);
     }
 }

@@ -177,11 +177,13 @@ impl ObjectContacts {
     /// The same for some nodes, after [`ObjectContacts::index`].
     pub(crate) fn push_out_some(&self, nodes: &[u32], t: f64, x: &mut [Vec3]) {
         let since = t - self.time;
-        for i in nodes.iter().map(|i| *i as usize) {
-            for contact in self.of(i) {
-                x[i] += contact.normal * contact.least(x[i], since, 1.0).max(0.0);
-            }
-        }
+        let outside = |i: usize| {
+            let push =
+                |x: Vec3, contact: &ObjectContact| x + contact.normal * contact.least(x, since, 1.0).max(0.0);
+            self.of(i).fold(x[i], push)
+        };
+        let moved = par::map(nodes.len(), |k| outside(nodes[k] as usize));
+        nodes.iter().zip(moved).for_each(|(i, moved)| x[*i as usize] = moved);
     }
 
     /// One of several passes that share their impulses.

@@ -3,7 +3,8 @@
 //! A square metre of cloth with NODES × NODES nodes (150), 1 mm thick, friction 0.5, 0.3 kg/m², 24 frames per second, 8
 //! collision steps per frame, 60 frames unless told otherwise. Scenes: `drape` on a ball, `twist` by the ball, `pile` of a sheet that falls edge-on, `flip`
 //! by a ball that ploughs through. Both programs' frames are judged by the same exact audit. Blender runs when `python3`
-//! has PyPI's `bpy`. `cargo xtask bench cloth scaling` runs ours alone for 75² to 600² nodes.
+//! has PyPI's `bpy`. `cargo xtask bench cloth scaling [NODES]` runs ours alone for 75² up to NODES² nodes (600): as scenes do,
+//! with small steps as short as each resolution needs, and all of them with those of the finest.
 
 use billow::cloth::{Air, Config, Garment, Layout, Material, Model, Setup, Solid, State, Workspace, step};
 use billow::geom::{TriMesh, audit, shapes};
@@ -23,17 +24,17 @@ const SCENES: [&str; 4] = ["drape", "twist", "pile", "flip"];
 
 /// Runs the benchmark named by the words after `bench cloth`.
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
-    if words.first() == Some(&"scaling") {
-        return scaling();
-    }
     let number = |k: usize, default: u32| {
         words.get(k).map_or(Ok(default), |w| w.parse().map_err(|_| format!("`{w}` is not a number")))
     };
+    if words.first() == Some(&"scaling") {
+        return scaling(number(1, 600)?);
+    }
     let (n, frames) = (number(0, 150)?, number(1, 60)?);
     let scenes = if words.len() > 2 { &words[2..] } else { &SCENES };
     println!("{n} x {n} nodes, {frames} frames\n{HEADING}");
     for scene in scenes {
-        let (ours, stages) = par::with_threads(0, || ours(scene, n, frames))?;
+        let (ours, stages) = par::with_threads(0, || ours(scene, n, frames, &Config::default()))?;
         println!("{}", ours.row(scene, "billow"));
         if let Some(peer) = blender(scene, n, frames)? {
             println!("{}", peer.row(scene, "blender"));
@@ -44,12 +45,31 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// The same physics at several resolutions.
-fn scaling() -> Result<(), String> {
+/// The same scene at several resolutions, then the same with equal small steps.
+fn scaling(finest: u32) -> Result<(), String> {
     println!("{HEADING}");
-    for n in [75, 150, 300, 600] {
-        let (ours, stages) = par::with_threads(0, || ours("drape", n, 16))?;
-        println!("{}\n{}", ours.row(&format!("drape {n}"), "billow"), shares(&stages));
+    let mut small_steps = Config::default().substeps;
+    for equal in [false, true] {
+        let config = Config { substeps: small_steps, ..Config::default() };
+        for n in [75, 150, 300, 600].into_iter().filter(|n| *n <= finest) {
+            let (ours, stages) = par::with_threads(0, || ours("drape", n, 16, &config))?;
+            let counted = |name: &str| stages.counts().iter().find(|c| c.0 == name).map_or(0, |c| c.1);
+            let [small, attempts] = ["small steps", "attempts"].map(|name| counted(name) as f64);
+            let per = ours.seconds.iter().sum::<f64>() / (small * f64::from(n * n));
+            println!(
+                "{}\n  {:.1} small steps, {:.0} ns for each node in each of them\n{}",
+                ours.row(&format!("drape {n}"), "billow"),
+                small / attempts,
+                1e9 * per,
+                shares(&stages)
+            );
+            if !equal {
+                small_steps = small_steps.max((small / attempts) as u32);
+            }
+        }
+        if !equal {
+            println!("at least {small_steps} small steps for all:");
+        }
     }
     Ok(())
 }
@@ -169,20 +189,20 @@ fn model(scene: &str, rest: &TriMesh, start: &[Vec3]) -> Result<Model, String> {
     Model::new(setup).map_err(|e| e.to_string())
 }
 
-fn ours(scene: &str, n: u32, frames: u32) -> Result<(Outcome, Stages), String> {
+fn ours(scene: &str, n: u32, frames: u32, config: &Config) -> Result<(Outcome, Stages), String> {
     if !SCENES.contains(&scene) {
         return Err(format!("no scene `{scene}`; there are {}", SCENES.join(", ")));
     }
     let (rest, start) = sheet(scene, n)?;
     let model = model(scene, &rest, &start)?;
     let mut state: State = model.initial_state();
-    let (mut work, config) = (Workspace::default(), Config::default());
+    let mut work = Workspace::default();
     let (mut outcome, mut stages) = (Outcome::default(), Stages::default());
     for frame in 1..=frames {
         let begun = Instant::now();
         for _ in 0..STEPS_PER_FRAME {
             let dt = 1.0 / (FPS * f64::from(STEPS_PER_FRAME));
-            let report = step(&model, &mut state, &mut work, &config, dt)
+            let report = step(&model, &mut state, &mut work, config, dt)
                 .map_err(|e| format!("{scene}, frame {frame}: {e}"))?;
             stages.absorb(&report.stages);
         }

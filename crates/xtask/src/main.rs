@@ -29,7 +29,7 @@ cargo xtask COMMAND
   tidy        look for unfinished markers, overlong files and links that lead nowhere
   check       all of the above
   bench ccd   time collision detection beside PyPI's ipctk, if that is installed
-  bench cloth [NODES [FRAMES [SCENE...]]] | scaling
+  bench cloth [NODES [FRAMES [SCENE...]]] | scaling [NODES]
               time cloth beside Blender's, if python3 has PyPI's bpy; or ours alone at several resolutions
   bench render [PYTHON]
               time the path tracer beside Blender's Cycles; PYTHON is an interpreter that has PyPI's bpy

@@ -6,6 +6,7 @@
 
 mod colour;
 mod incidence;
+mod marks;
 mod order;
 mod owned;
 mod pieces;
@@ -15,6 +16,7 @@ mod tiles;
 
 pub use colour::Colouring;
 pub use incidence::{Incidence, LaterIncidence};
+pub use marks::Marks;
 pub use order::{bucketed, exclusive_sum, sort, sort_by_key, sorted_order};
 pub use owned::for_each_owned;
 pub use pieces::{chunks_mut, map, zip_chunks_mut};

@@ -9,6 +9,7 @@
     reason = "tiles of one colour write to disjoint places, which no safe slice can express"
 )]
 
+use super::marks::Marks;
 use super::pieces::each_piece;
 use super::shared::{Shared, check};
 use super::{chunks_mut, fill};
@@ -172,17 +173,49 @@ impl<const N: usize> Tiles<N> {
                 unsafe { f(data.at(position), nodes, nodes.map(|node| values.at(node))) };
             }
         };
+        self.each_tile(|members| members >= PARALLEL, run);
+    }
+
+    /// Calls `f(position, element, values)` for the elements at marked positions, in the order of a sweep over all, and takes
+    /// the marks away. `f` may mark others that share a node with the one it got: those that come later in the sweep
+    /// are met in it.
+    ///
+    /// # Panics
+    /// As [`Tiles::sweep`].
+    pub fn sweep_marked<E: Sync, T: Send>(
+        &self,
+        marks: &Marks,
+        elements: &[E],
+        values: &mut [T],
+        f: impl Fn(u32, &E, [&mut T; N]) + Sync,
+    ) {
+        assert_eq!(values.len(), self.node_count, "one value per node");
+        assert_eq!(elements.len(), self.order.len(), "data of every element");
+        let values = Shared(values.as_mut_ptr());
+        let run = |tile: usize| {
+            marks.take(self.tiles[tile]..self.tiles[tile + 1], |position| {
+                let nodes = &self.nodes[position as usize];
+                // SAFETY: as in `sweep`.
+                unsafe { f(position, &elements[position as usize], nodes.map(|node| values.at(node))) };
+            });
+        };
+        let many = marks.count() > PARALLEL * self.colours();
+        self.each_tile(|_| many, run);
+    }
+
+    /// Runs tiles, colour after colour; those of a colour in parallel if it is worth it for so many elements.
+    fn each_tile(&self, parallel: impl Fn(usize) -> bool, run: impl Fn(usize) + Sync) {
         for colour in self.colours.windows(2) {
             let tiles = colour[0] as usize..colour[1] as usize;
-            let members = self.tiles[tiles.end] - self.tiles[tiles.start];
-            if (members as usize) < PARALLEL {
-                tiles.for_each(run);
-            } else {
-                let least = (PIECE * tiles.len() / members as usize).max(1);
+            let members = (self.tiles[tiles.end] - self.tiles[tiles.start]) as usize;
+            if parallel(members) {
+                let least = (PIECE * tiles.len() / members).max(1);
                 each_piece(tiles.len().div_ceil(least), |k| {
                     let first = tiles.start + k * least;
-                    (first..tiles.end.min(first + least)).for_each(run);
+                    (first..tiles.end.min(first + least)).for_each(&run);
                 });
+            } else {
+                tiles.for_each(&run);
             }
         }
     }
@@ -265,6 +298,49 @@ mod tests {
             let (mut values, mut data) = (start.clone(), vec![0.0; elements.len()]);
             with_threads(threads, || tiles.sweep(&mut data, &mut values, |e, _, [a, b]| relax(e, a, b)));
             assert_eq!((values, data), (truth.clone(), sums.clone()));
+        }
+    }
+
+    #[test]
+    fn a_sweep_over_marks_meets_what_it_marks_on_1_2_and_7_threads() {
+        let elements = pairs(4000, 20_000);
+        let tiles = Tiles::new(4000, &elements, 16).unwrap();
+        let of_node = crate::par::Incidence::new(4000, &tiles.nodes).unwrap();
+        let start: Vec<f64> = (0..4000).map(|i| (f64::from(i) * 0.37).sin()).collect();
+        // Draws ends together that are far apart, and wants their neighbours to be looked at.
+        let draw = |marks: &Marks, position: u32, [a, b]: [&mut f64; 2]| {
+            let excess = *b - *a - (0.5 * (*b - *a)).clamp(-0.2, 0.2);
+            if excess != 0.0 {
+                (*a, *b) = (*a + 0.5 * excess, *b - 0.5 * excess);
+                for node in tiles.nodes[position as usize] {
+                    of_node.of(node as usize).iter().filter(|e| e.0 != position).for_each(|e| marks.set(e.0));
+                }
+            }
+        };
+        for every in [1, 10, 1000] {
+            let marks = || {
+                let marks = Marks::new(elements.len());
+                (0..elements.len() as u32).step_by(every).for_each(|k| marks.set(k));
+                marks
+            };
+            let (mut truth, serial) = (start.clone(), marks());
+            serial.take(0..elements.len() as u32, |position| {
+                let [a, b] = tiles.nodes[position as usize].map(|i| i as usize);
+                let (mut x, mut y) = (truth[a], truth[b]);
+                draw(&serial, position, [&mut x, &mut y]);
+                (truth[a], truth[b]) = (x, y);
+            });
+            assert!(truth != start && serial.count() > 0);
+            for threads in [1, 2, 7] {
+                let (mut values, marks) = (start.clone(), marks());
+                with_threads(threads, || {
+                    tiles.sweep_marked(&marks, &vec![(); elements.len()], &mut values, |k, (), ends| {
+                        draw(&marks, k, ends);
+                    });
+                });
+                assert_eq!(values, truth, "{every} {threads}");
+                assert!(marks.iter().eq(serial.iter()));
+            }
         }
     }
 

@@ -15,9 +15,10 @@ const TILE: usize = 96;
 
 /// Part of its impulse with which a spring begins the next sub-step. Tension that has travelled far need not travel
 /// again; all of it would overshoot where stiff springs are many, because a sweep answers late. In fine cloth tension
-/// lasts as long, hence for more sub-steps, as far as that is safe: 0.95 made a sheet of 300 × 300 nodes burst.
+/// lasts as long, hence for more sub-steps, as far as that is safe: 0.95 makes a sheet of 300 × 300 nodes burst, 0.9 one of
+/// 600 × 600.
 const KEPT: f64 = 0.8;
-const MOST_KEPT: f64 = 0.9;
+const MOST_KEPT: f64 = 0.85;
 
 /// Part of the strain it is allowed at which a spring stops, so that what collisions add is allowed too.
 const STOP: f64 = 0.95;
@@ -441,7 +442,7 @@ pub(crate) mod tests {
             links.list[0].impulse * small_steps
         };
         let coarse = left(8.0);
-        assert!((coarse - KEPT.powi(8)).abs() < 1e-12 && (left(12.0) - coarse).abs() < 1e-12);
+        assert!((coarse - KEPT.powi(8)).abs() < 1e-12 && (left(10.0) - coarse).abs() < 1e-12);
         assert!((left(32.0) - MOST_KEPT.powi(32)).abs() < 1e-12);
     }
 

@@ -9,7 +9,7 @@ use crate::links::Links;
 use billow_num::Vec3;
 use billow_num::par::{Incidence, Marks};
 
-/// If more than one spring in this many must be looked at, all are, by all threads.
+/// If more than one spring in this many must be looked at, all are.
 const MANY: usize = 8;
 
 /// The springs that may be beyond their limits.

@@ -172,7 +172,8 @@ impl Coupled {
     }
 
     /// Sets springs beyond their strain limits on them, by sweeps over the positions `x` at the end of the step; more of them
-    /// where that is not enough, with all lines of tension pulled straight in between. What collided before stays on its side, and objects have the last word.
+    /// where that is not enough, with lines of tension pulled together in between. What collided before stays on its side,
+    /// and objects have the last word.
     pub(crate) fn limit(&mut self, sweeps: u32, pipeline: &mut Pipeline<'_>, x: &mut [Vec3]) {
         const ROUNDS: u32 = 40;
         let Self { elements, objects, end, .. } = self;

@@ -31,6 +31,14 @@ pub(crate) struct Lines {
     next: Vec<[u32; 2]>,
     done: Vec<bool>,
     line: Vec<Segment>,
+    equations: Vec<Equation>,
+}
+
+/// What elimination leaves of an equation: `impulse + factor × next impulse = right`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Equation {
+    factor: f64,
+    right: f64,
 }
 
 /// A spring of a line.
@@ -63,7 +71,7 @@ impl Lines {
         for t in 0..taut.len() {
             if !self.done[t] {
                 self.trace(links, &taut, t as u32, x);
-                pull(&mut self.line, x, &mut moved);
+                pull(&self.line, &mut self.equations, x, &mut moved);
             }
         }
         taut.iter().for_each(|k| self.number[*k as usize] = NONE);
@@ -147,22 +155,20 @@ fn partner(at_node: &mut [(u32, Vec3)], t: u32) -> u32 {
 }
 
 /// Sets the springs of a line on their limits, to first order; none is made longer.
-fn pull(line: &mut [Segment], x: &mut [Vec3], moved: &mut impl FnMut(u32)) {
-    // Elimination from the first to the last: what is left of each equation is `impulse + factor × next impulse = rest`.
-    let (mut factor, mut rest) = (0.0, 0.0);
-    let mut factors = Vec::with_capacity(line.len());
-    for k in 0..line.len() {
-        let Segment { weights, unit, excess, .. } = line[k];
+fn pull(line: &[Segment], equations: &mut Vec<Equation>, x: &mut [Vec3], moved: &mut impl FnMut(u32)) {
+    equations.clear();
+    let mut last = Equation::default();
+    for (k, Segment { weights, unit, excess, .. }) in line.iter().enumerate() {
         let before = if k > 0 { -weights[0] * unit.dot(line[k - 1].unit) } else { 0.0 };
         let after = line.get(k + 1).map_or(0.0, |next| -weights[1] * unit.dot(next.unit));
-        let diagonal = weights[0] + weights[1] - before * factor;
-        (factor, rest) = (after / diagonal, (excess - before * rest) / diagonal);
-        line[k].excess = rest;
-        factors.push(factor);
+        let diagonal = weights[0] + weights[1] - before * last.factor;
+        last = Equation { factor: after / diagonal, right: (excess - before * last.right) / diagonal };
+        equations.push(last);
     }
     let mut impulse = 0.0;
-    for (Segment { ends, weights, unit, excess }, factor) in line.iter().zip(factors).rev() {
-        impulse = f64::max(excess - factor * impulse, 0.0);
+    for (Segment { ends, weights, unit, .. }, Equation { factor, right }) in line.iter().zip(equations).rev()
+    {
+        impulse = f64::max(*right - *factor * impulse, 0.0);
         if impulse > 0.0 {
             x[ends[0] as usize] += *unit * (impulse * weights[0]);
             x[ends[1] as usize] -= *unit * (impulse * weights[1]);
@@ -207,9 +213,9 @@ mod tests {
         let mut draws = Stream::new(2, 5).at(0);
         let excess: Vec<f64> = (0..300).map(|_| draws.range(0.0, 0.1)).collect();
         for (bend, within) in [(0.0, 1e-9), (1e-3, 1e-3)] {
-            let (mut line, mut x) = chain(&excess, bend);
+            let (line, mut x) = chain(&excess, bend);
             let (before, mut moved) = (x.clone(), 0);
-            pull(&mut line, &mut x, &mut |_| moved += 1);
+            pull(&line, &mut Vec::new(), &mut x, &mut |_| moved += 1);
             assert_eq!(moved, 600);
             let too_long = x.windows(2).map(|ends| ends[0].distance(ends[1]) - 1.0).fold(0.0, f64::max);
             assert!(too_long < within, "{too_long}");
@@ -221,11 +227,11 @@ mod tests {
         // From an end that does not move, everything comes nearer.
         let (mut line, mut x) = chain(&excess, 0.0);
         line[0].weights[0] = 0.0;
-        pull(&mut line, &mut x, &mut |_| {});
+        pull(&line, &mut Vec::new(), &mut x, &mut |_| {});
         assert!(x[0] == Vec3::ZERO && (x[300].x - 300.0).abs() < 1e-9);
         // What is shorter than its limit is not pushed apart.
-        let (mut line, mut x) = chain(&[0.1, -0.5, 0.1], 0.0);
-        pull(&mut line, &mut x, &mut |_| {});
+        let (line, mut x) = chain(&[0.1, -0.5, 0.1], 0.0);
+        pull(&line, &mut Vec::new(), &mut x, &mut |_| {});
         assert!((x[2].x - x[1].x - 0.5).abs() < 0.11, "{x:?}");
     }
 

@@ -61,7 +61,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             integrator: Integrator::default(),
-            substeps: 8,
+            substeps: 10,
             attempts: 1,
             courant: 0.5,
             tolerance: 1e-3,

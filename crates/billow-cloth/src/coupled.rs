@@ -7,8 +7,9 @@
 
 use crate::hinges::Hinges;
 use crate::limits::{Bounds, Limits};
-use crate::links::{Links, Pace};
+use crate::links::Links;
 use crate::objects::ObjectContacts;
+use crate::pulls::{Pace, Pulls};
 use crate::{Config, Lasting, Model, air};
 use billow_contact::{Pipeline, Unresolved};
 use billow_num::stages::Stages;
@@ -59,6 +60,7 @@ pub(crate) struct Coupled {
 
 #[derive(Debug)]
 struct Elements {
+    pulls: Pulls,
     links: Links,
     limits: Limits,
     hinges: Hinges,
@@ -67,7 +69,8 @@ struct Elements {
 impl Elements {
     fn new(model: &Model) -> Self {
         let links = Links::new(model);
-        Self { limits: Limits::new(&links, model.node_count()), hinges: Hinges::new(model), links }
+        let limits = Limits::new(&links, model.node_count());
+        Self { pulls: Pulls::new(model), limits, hinges: Hinges::new(model), links }
     }
 }
 
@@ -83,7 +86,7 @@ impl Coupled {
     ) -> u64 {
         self.end = time + dt;
         let Self { elements, moved, outer, faces, objects, .. } = self;
-        let Elements { links, hinges, .. } = elements.get_or_insert_with(|| Elements::new(model));
+        let Elements { pulls, links, hinges, .. } = elements.get_or_insert_with(|| Elements::new(model));
         let coarse = f64::from(config.substeps.max(1));
         let usual = coarse.max(SIGNAL * dt / links.usual_length());
         let steps = small_steps(usual, links.excess(x));
@@ -91,7 +94,7 @@ impl Coupled {
         let h = dt / f64::from(steps);
         moved.clear();
         moved.resize(x.len(), Vec3::ZERO);
-        links.start(model, Pace { h, usual: dt / usual, coarse: dt / coarse }, &lasting.tension);
+        pulls.start(model, Pace { h, usual: dt / usual, coarse: dt / coarse }, &lasting.tension);
         pipeline.recall(&lasting.pushes, h);
         objects.mark_stacks(pipeline);
         let spread = hinges.every(dt, usual);
@@ -111,9 +114,9 @@ impl Coupled {
                 });
             }
             kick(v, outer, if k == 0 { 0.5 * h } else { h });
-            stages.time("springs", || links.begin(x, v));
+            stages.time("springs", || pulls.begin(x, v));
             stages.time("repulsion", || pipeline.warm(x, v));
-            stages.time("springs", || links.sweep(v));
+            stages.time("springs", || pulls.sweep(x, v));
             stages.time("bending", || {
                 if k.is_multiple_of(spread) { hinges.evaluate(model, moved, v) } else { hinges.go_on(v) }
             });
@@ -160,9 +163,9 @@ impl Coupled {
 
     /// Writes down what springs and contacts pulled and pushed with at the end of the last step.
     pub(crate) fn remember(&self, model: &Model, pipeline: &Pipeline<'_>, lasting: &mut Lasting) {
-        if let Some(Elements { links, .. }) = &self.elements {
-            links.remember(model.springs.len(), &mut lasting.tension);
-            pipeline.remember(links.sub_step(), &mut lasting.pushes);
+        if let Some(Elements { pulls, .. }) = &self.elements {
+            pulls.remember(model.springs.len(), &mut lasting.tension);
+            pipeline.remember(pulls.sub_step(), &mut lasting.pushes);
         }
     }
 

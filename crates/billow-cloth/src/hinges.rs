@@ -1,7 +1,7 @@
 //! Bending elements as impulses along their bending modes, one after the other.
 //!
 //! The modes are computed a few times per step and kept in between; the moment follows the angle to first order. Like
-//! the springs' ([`crate::links`]) each impulse is implicit in its own element, hence stable at any stiffness. It
+//! the springs' ([`crate::pulls`]) each impulse is implicit in its own element, hence stable at any stiffness. It
 //! has the momenta of the mode: none ([Bri03] 1.4).
 //!
 //! Soft fabrics bend so easily that moments hardly change in a sub-step. They are evaluated twice in a step, and what they

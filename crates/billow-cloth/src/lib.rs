@@ -5,7 +5,7 @@
 //! | `model`, `material` | masses, springs, bending elements, pins, obstacles | [Bri03] 1.2, 1.4 |
 //! | `strain` | strain and strain-rate limits | [Bri03] 1.3, [BFA02] 4 |
 //! | `dynamics` | time integration | [Bri03] 1.5, [BFA02] 7.6 |
-//! | `coupled`, `links`, `limits`, `hinges` | the default: everything in common small steps | beyond the documents |
+//! | `coupled`, `pulls`, `links`, `limits`, `hinges` | the default: everything in common small steps | beyond the documents |
 //! | `objects` | thick objects through signed distances | [Bri03] 2.1 |
 //! | `step` | the whole step | [Bri03] 2.3 |
 //! | `haste` | which steps are done in halves | beyond the documents |
@@ -25,6 +25,7 @@ mod material;
 mod model;
 mod objects;
 pub mod post;
+mod pulls;
 mod state;
 mod step;
 mod strain;

@@ -1,9 +1,7 @@
-//! Springs as impulses between their ends, one after the other.
+//! Springs and the lengths they may have at the end of a step.
 //!
-//! Each spring gets the impulse that its own elastic and damping force would give over the sub-step if nothing else
-//! moved its ends: implicit in itself, hence stable at any stiffness. An impulse that leaves the predicted length out of
-//! the strain limits is changed so that it lands on the limit ([Bri03] 1.3). Impulses lie along the spring, equal and
-//! opposite: linear and angular momentum are conserved to rounding.
+//! What is beyond them is set on them, one after the other, by moving both ends ([Bri03] 1.3). Moves lie along the spring and
+//! share the way by mass: linear and angular momentum are conserved to rounding.
 
 use crate::lines::Segment;
 use crate::model::Model;
@@ -12,13 +10,6 @@ use billow_num::{Vec3, par};
 
 /// Springs that follow one another in a sweep and share a thread.
 const TILE: usize = 96;
-
-/// Part of its impulse with which a spring begins the next sub-step. Tension that has travelled far need not travel
-/// again; all of it would overshoot where stiff springs are many, because a sweep answers late. In fine cloth tension
-/// lasts as long, hence for more sub-steps, as far as that is safe: 0.95 makes a sheet of 300 × 300 nodes burst, 0.9 one of
-/// 600 × 600.
-const KEPT: f64 = 0.8;
-const MOST_KEPT: f64 = 0.85;
 
 /// Part of the strain it is allowed at which a spring stops, so that what collisions add is allowed too.
 const STOP: f64 = 0.95;
@@ -37,55 +28,9 @@ const EXACT: f64 = 1e-5;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     tiles: Tiles<2>,
-    list: Vec<Link>,
     bounds: Vec<Bound>,
-    /// Their numbers in the model.
-    elements: Vec<u32>,
     /// See [`Links::usual_length`].
     usual_length: f64,
-    /// Length of the sub-steps that links were started for [s].
-    h: f64,
-    /// Part of their impulses with which springs begin a sub-step [-].
-    kept: f64,
-    /// Part of what springs are beyond their limits that a sub-step leaves them [-].
-    left: f64,
-}
-
-/// How long sub-steps are. Springs beyond their limits are set on them in the usual time: in sub-steps that are shorter, by
-/// parts. Else what is too long by little would become the faster the shorter they are, and stay fast.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    /// Length of the sub-steps [s].
-    pub(crate) h: f64,
-    /// What it is unless springs are beyond their limits [s].
-    pub(crate) usual: f64,
-    /// What it is in coarse cloth [s].
-    pub(crate) coarse: f64,
-}
-
-/// What sweeps need of a spring: two lines of a cache, no divisions.
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    /// From the first end to the second at the start of the sub-step [-].
-    unit: Vec3,
-    /// Length then [m].
-    length: f64,
-    /// Impulse that pulls the ends together, of this sub-step or the last [N·s].
-    impulse: f64,
-    /// Inverse masses of the ends [1/kg].
-    weights: [f64; 2],
-    /// Impulse if the length did not change [N·s], and what is added per rate of the length [kg].
-    still: f64,
-    per_rate: f64,
-    /// Impulse per length at the start of the sub-step [N·s/m].
-    per_length: f64,
-    /// Change of the length at the end of the sub-step per impulse [m/(N·s)], and its inverse.
-    compliance: f64,
-    resistance: f64,
-    rest: f64,
-    /// Lengths between which impulses keep it [m].
-    shortest: f64,
-    longest: f64,
 }
 
 /// What a spring may do at the end of a step: all that is asked of the many that are within their limits.
@@ -99,42 +44,25 @@ struct Bound {
     crushed: f64,
 }
 
+/// The numbers of springs with an end that can move, along the nodes: those that follow one another are a patch of cloth.
+pub(crate) fn along_nodes(model: &Model) -> Vec<u32> {
+    let ends = model.springs.ends();
+    let mut order: Vec<u32> = (0..ends.len() as u32).filter(|e| model.movable(&ends[*e as usize])).collect();
+    order.sort_by_key(|e| ends[*e as usize].iter().min().copied());
+    order
+}
+
 impl Links {
     pub(crate) fn new(model: &Model) -> Self {
-        let springs = &model.springs;
-        // Along the nodes, so that a tile is a patch of cloth.
-        let mut order: Vec<usize> =
-            (0..springs.len()).filter(|e| model.movable(&springs.ends()[*e])).collect();
-        order.sort_by_key(|e| springs.ends()[*e].iter().min().copied());
-        let ends: Vec<[u32; 2]> = order.iter().map(|e| springs.ends()[*e]).collect();
+        let order = along_nodes(model);
+        let ends: Vec<[u32; 2]> = order.iter().map(|e| model.springs.ends()[*e as usize]).collect();
         let tiles = Tiles::new(model.node_count(), &ends, TILE).expect(crate::model::CHECKED);
-        let link = |position: &u32| {
-            let e = order[*position as usize];
-            let (rest, limit) = (springs.rest_lengths()[e], &model.limits[e]);
-            let weights = springs.ends()[e].map(|i| model.inverse_masses[i as usize]);
-            Link {
-                unit: Vec3::ZERO,
-                length: 0.0,
-                impulse: 0.0,
-                weights,
-                still: 0.0,
-                per_rate: 0.0,
-                per_length: 0.0,
-                compliance: 0.0,
-                resistance: 0.0,
-                rest,
-                shortest: rest * (1.0 - STOP * limit.compression),
-                longest: rest * (1.0 + STOP * limit.extension),
-            }
-        };
-        let list: Vec<Link> = tiles.order().iter().map(link).collect();
-        let elements: Vec<u32> =
-            tiles.order().iter().map(|position| order[*position as usize] as u32).collect();
-        let bounds = elements.iter().map(|e| Bound::new(model, *e as usize)).collect();
-        let lengths: Vec<f64> = list.iter().map(|link| link.rest).collect();
+        let bound = |position: &u32| Bound::new(model, order[*position as usize] as usize);
+        let bounds: Vec<Bound> = tiles.order().iter().map(bound).collect();
+        let lengths: Vec<f64> = bounds.iter().map(|bound| bound.rest).collect();
         let quarter = lengths.len() / 4;
         let usual_length = ranked(lengths, quarter).unwrap_or(f64::INFINITY);
-        Self { tiles, list, bounds, elements, usual_length, h: 0.0, kept: KEPT, left: 0.0 }
+        Self { tiles, bounds, usual_length }
     }
 
     /// Length that a quarter of the springs do not have: about that of the edges of a fine garment among coarse ones [m].
@@ -142,85 +70,32 @@ impl Links {
         self.usual_length
     }
 
-    /// Begins a step of sub-steps with the tensions at its start [N]; none if there are none.
-    pub(crate) fn start(&mut self, model: &Model, Pace { h, usual, coarse }: Pace, tension: &[f64]) {
-        let (springs, elements) = (&model.springs, &self.elements);
-        par::for_each_mut(&mut self.list, |k, link| {
-            let e = elements[k] as usize;
-            link.start((springs.stiffness()[e] / link.rest, springs.damping()[e] / link.rest), h);
-            link.impulse = tension.get(e).map_or(0.0, |t| t * h);
-        });
-        self.h = h;
-        self.kept = KEPT.powf(usual / coarse).min(MOST_KEPT);
-        self.left = (1.0 - h / usual).max(0.0);
-    }
-
-    /// Length of the sub-steps begun last [s].
-    pub(crate) fn sub_step(&self) -> f64 {
-        self.h
-    }
-
-    /// Writes down the present tensions [N].
-    pub(crate) fn remember(&self, springs: usize, tension: &mut Vec<f64>) {
-        tension.clear();
-        tension.resize(springs, 0.0);
-        let both = self.list.iter().zip(&self.elements);
-        both.for_each(|(link, e)| tension[*e as usize] = link.impulse / self.h);
-    }
-
     /// How much longer than allowed the longest springs are at `x`, relative to what is allowed, but for one in
     /// [`SPARED`] [-].
     pub(crate) fn excess(&self, x: &[Vec3]) -> f64 {
         let excess = |k: usize| self.along(k, x).length() / self.bounds[k].allowed() - 1.0;
-        let beyond = par::gather(self.list.len(), par::CHUNK, |range, list| {
+        let beyond = par::gather(self.bounds.len(), par::CHUNK, |range, list| {
             list.extend(range.map(excess).filter(|excess| *excess > 0.0));
         });
-        let longer = self.list.len() / SPARED;
+        let longer = self.bounds.len() / SPARED;
         let rank = beyond.len().checked_sub(longer + 1);
         rank.and_then(|rank| ranked(beyond, rank)).unwrap_or(0.0)
     }
 
-    /// Begins a sub-step from `x` with a part of the last one's impulses.
-    pub(crate) fn begin(&mut self, x: &[Vec3], v: &mut [Vec3]) {
-        let kept = self.kept;
-        self.tiles.sweep(&mut self.list, v, |link, [a, b], [va, vb]| {
-            let along = x[*b as usize] - x[*a as usize];
-            link.length = along.length();
-            link.unit = if link.length > 0.0 { along * link.length.recip() } else { Vec3::ZERO };
-            link.impulse *= kept;
-            link.still = link.per_length * (link.length - link.rest);
-            *va += link.unit * (link.impulse * link.weights[0]);
-            *vb -= link.unit * (link.impulse * link.weights[1]);
-        });
-    }
-
-    /// One sweep over the velocities of the sub-step.
-    pub(crate) fn sweep(&mut self, v: &mut [Vec3]) {
-        let (h, left) = (self.h, self.left);
-        self.tiles.sweep(&mut self.list, v, |link, _, [va, vb]| {
-            let without = link.unit.dot(*vb - *va) + (link.weights[0] + link.weights[1]) * link.impulse;
-            let impulse = link.impulse_at(without, (h, left));
-            let change = impulse - link.impulse;
-            link.impulse = impulse;
-            *va += link.unit * (change * link.weights[0]);
-            *vb -= link.unit * (change * link.weights[1]);
-        });
-    }
-
     /// Which springs each node has, by their places in a sweep.
     pub(crate) fn by_node(&self, nodes: usize) -> Incidence {
-        let ends: Vec<[u32; 2]> = (0..self.list.len()).map(|k| self.tiles.nodes(k)).collect();
+        let ends: Vec<[u32; 2]> = (0..self.bounds.len()).map(|k| self.tiles.nodes(k)).collect();
         Incidence::new(nodes, &ends).expect(crate::model::CHECKED)
     }
 
     /// Number of springs.
     pub(crate) fn len(&self) -> usize {
-        self.list.len()
+        self.bounds.len()
     }
 
     /// The places of springs that are beyond their limits.
     pub(crate) fn beyond(&self, x: &[Vec3]) -> Vec<u32> {
-        par::gather(self.list.len(), par::CHUNK, |range, out| {
+        par::gather(self.bounds.len(), par::CHUNK, |range, out| {
             let beyond = |k: &usize| self.bounds[*k].excess(self.along(*k, x).length_squared()).is_some();
             out.extend(range.filter(beyond).map(|k| k as u32));
         })
@@ -259,7 +134,7 @@ impl Links {
             let least = self.bounds[*k].longest * (1.0 - slack);
             self.along(*k, x).length_squared() > least * least
         };
-        par::gather(self.list.len(), par::CHUNK, |range, out| {
+        par::gather(self.bounds.len(), par::CHUNK, |range, out| {
             out.extend(range.filter(taut).map(|k| k as u32))
         })
     }
@@ -294,13 +169,19 @@ pub(crate) fn ranked(mut values: Vec<f64>, rank: usize) -> Option<f64> {
     (rank < values.len()).then(|| *values.select_nth_unstable_by(rank, f64::total_cmp).1)
 }
 
+/// Lengths at which a spring of the model stops, shortest and longest [m].
+pub(crate) fn stops(model: &Model, e: usize) -> [f64; 2] {
+    let (rest, limit) = (model.springs.rest_lengths()[e], &model.limits[e]);
+    [rest * (1.0 - STOP * limit.compression), rest * (1.0 + STOP * limit.extension)]
+}
+
 impl Bound {
     fn new(model: &Model, e: usize) -> Self {
         let (rest, limit) = (model.springs.rest_lengths()[e], &model.limits[e]);
         Self {
             weights: model.springs.ends()[e].map(|i| model.inverse_masses[i as usize]),
             rest,
-            longest: rest * (1.0 + STOP * limit.extension),
+            longest: stops(model, e)[1],
             crushed: rest * (1.0 - STOP * limit.compression - CRUSHED).max(0.0),
         }
     }
@@ -327,31 +208,6 @@ impl Bound {
     /// Length that it may have at most at the end of a step [m].
     fn allowed(&self) -> f64 {
         self.rest + (self.longest - self.rest) / STOP
-    }
-}
-
-impl Link {
-    /// Prepares sub-steps of length `h`, given its tension per length and per speed [N/m, N·s/m]:
-    /// `J = h (k (l + h l' − c J − rest) + d (l' − c J/h))` with the rate `l'` that the length `l` would have without the
-    /// impulse, solved for it.
-    fn start(&mut self, (stiffness, damping): (f64, f64), h: f64) {
-        self.compliance = h * (self.weights[0] + self.weights[1]);
-        self.resistance = self.compliance.recip();
-        let force = h * stiffness + damping;
-        let gain = h / (1.0 + self.compliance * force);
-        (self.per_length, self.per_rate) = (gain * stiffness, gain * force);
-    }
-
-    /// The impulse that pulls the ends together, given the rate of the length without it, such that what is beyond its limits
-    /// keeps the part `left` of that [N·s].
-    #[inline(always)]
-    fn impulse_at(&self, rate: f64, (h, left): (f64, f64)) -> f64 {
-        let pull = self.still + self.per_rate * rate;
-        let end = self.length + rate * h - self.compliance * pull;
-        let longest = self.longest + left * (self.length - self.longest).max(0.0);
-        let shortest = self.shortest - left * (self.shortest - self.length).max(0.0);
-        // Nothing is added within the limits.
-        pull + (end - end.min(longest).max(shortest)) * self.resistance
     }
 }
 
@@ -400,50 +256,6 @@ pub(crate) mod tests {
                 "{strain}: {ends:?}"
             );
         }
-    }
-
-    #[test]
-    fn springs_that_are_too_long_return_as_fast_in_short_sub_steps_as_in_usual_ones() {
-        // A sheet drawn out across its grain by 12 %, of which springs may keep 9.5 %.
-        let slack =
-            Material { stretch_damping: 0.0, stretch: 1e-6, extension_limit: 0.1, ..Material::default() };
-        let model = model_of(12, slack);
-        let drawn: Vec<Vec3> = model.rest.iter().map(|x| Vec3::new(1.12 * x.x, x.y, x.z)).collect();
-        let (usual, excess) = (1e-3, 0.12 - STOP * 0.1);
-        let speed = |parts: u32| {
-            let mut links = Links::new(&model);
-            let (mut x, mut v) = (drawn.clone(), vec![Vec3::ZERO; drawn.len()]);
-            let h = usual / f64::from(parts);
-            links.start(&model, Pace { h, usual, coarse: usual }, &[]);
-            for _ in 0..parts {
-                links.begin(&x, &mut v);
-                (0..200).for_each(|_| links.sweep(&mut v));
-                x.iter_mut().zip(&v).for_each(|(x, v)| *x += *v * h);
-            }
-            v.iter().map(|v| v.length()).fold(0.0, f64::max)
-        };
-        // The border comes half a metre's worth of excess nearer.
-        let expected = 0.5 * excess / usual;
-        for parts in [1, 4, 16] {
-            let speed = speed(parts);
-            assert!((0.5..1.1).contains(&(speed / expected)), "{parts}: {speed} {expected}");
-        }
-    }
-
-    #[test]
-    fn tension_lasts_as_long_in_fine_cloth_as_far_as_that_is_safe() {
-        let model = model(4);
-        let left = |small_steps: f64| {
-            let mut links = Links::new(&model);
-            let pace = Pace { h: 1.0 / small_steps, usual: 1.0 / small_steps, coarse: 1.0 / 8.0 };
-            links.start(&model, pace, &vec![1.0; links.len()]);
-            let mut v = vec![Vec3::ZERO; model.node_count()];
-            (0..small_steps as u32).for_each(|_| links.begin(&model.rest, &mut v));
-            links.list[0].impulse * small_steps
-        };
-        let coarse = left(8.0);
-        assert!((coarse - KEPT.powi(8)).abs() < 1e-12 && (left(10.0) - coarse).abs() < 1e-12);
-        assert!((left(32.0) - MOST_KEPT.powi(32)).abs() < 1e-12);
     }
 
     #[test]

@@ -176,6 +176,34 @@ impl<const N: usize> Tiles<N> {
         self.each_tile(|members| members >= PARALLEL, run);
     }
 
+    /// Calls `f(position, element, others, values)` once for every element, as [`Tiles::sweep`]; `f` also sees what `others` say
+    /// of its nodes.
+    ///
+    /// # Panics
+    /// As [`Tiles::sweep`], and if `others` has not one entry per node.
+    pub fn sweep_with<E: Send, S: Sync, T: Send>(
+        &self,
+        elements: &mut [E],
+        others: &[S],
+        values: &mut [T],
+        f: impl Fn(usize, &mut E, [&S; N], [&mut T; N]) + Sync,
+    ) {
+        assert_eq!([others.len(), values.len()], [self.node_count; 2], "one value per node");
+        assert_eq!(elements.len(), self.order.len(), "data of every element");
+        let (values, data) = (Shared(values.as_mut_ptr()), Shared(elements.as_mut_ptr()));
+        let run = |tile: usize| {
+            for position in self.tiles[tile]..self.tiles[tile + 1] {
+                let nodes = &self.nodes[position as usize];
+                // SAFETY: as in `sweep`; there are as many others as values.
+                unsafe {
+                    let others = nodes.map(|node| others.get_unchecked(node as usize));
+                    f(position as usize, data.at(position), others, nodes.map(|node| values.at(node)));
+                }
+            }
+        };
+        self.each_tile(|members| members >= PARALLEL, run);
+    }
+
     /// Calls `f(position, element, values)` for the elements at marked positions, in the order of a sweep over all, and takes
     /// the marks away. `f` may mark others that share a node with the one it got: those that come later in the sweep
     /// are met in it.

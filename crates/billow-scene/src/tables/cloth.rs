@@ -143,7 +143,7 @@ table! {
         integrator: Scheme = Scheme::Coupled;
         /// Least number of small steps of the coupled integrator in each collision step; where springs are beyond their strain
         /// limits there are up to eight times as many. More stretch less and hold deeper piles.
-        small_steps: u32 = 8 => range(1.0, 1e4);
+        small_steps: u32 = 10 => range(1.0, 1e4);
         /// How often the coupled integrator repeats a step to take account of collisions it did not foresee.
         attempts: u32 = 1 => range(0.0, 100.0);
         /// Largest part of the explicit stability limit a dynamics step may take.
